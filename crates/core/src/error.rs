@@ -1,0 +1,78 @@
+//! The errors of reading and writing compressed corpora, worded for the person who meets them: what
+//! was expected, what was found, what to do.
+
+use std::path::PathBuf;
+
+use crate::GrammarError;
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong with an archive.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The file does not begin as an archive does.
+    #[error("not a tadoc archive: {found}; expected a file made by `tadoc compress`")]
+    NotAnArchive {
+        /// What the file holds instead.
+        found: String,
+    },
+    /// The archive is of a format that this version cannot read.
+    #[error("the archive has format version {found}, this tadoc reads up to version {supported}; use a newer tadoc")]
+    UnsupportedVersion {
+        /// Version in the file.
+        found: u32,
+        /// Highest version that can be read.
+        supported: u32,
+    },
+    /// The file ends before it should.
+    #[error("the archive is cut short: {what} needs {needed} bytes, {available} are there; fetch or copy it again")]
+    Truncated {
+        /// Which part.
+        what: String,
+        /// Bytes that it needs.
+        needed: u64,
+        /// Bytes that are there.
+        available: u64,
+    },
+    /// Bytes are not those that were written.
+    #[error("the archive is damaged: checksum of {what} is {found:016x}, expected {expected:016x}; restore it from a copy")]
+    Checksum {
+        /// Which part.
+        what: String,
+        /// Checksum recorded.
+        expected: u64,
+        /// Checksum of what is there.
+        found: u64,
+    },
+    /// The checksums hold, but the content cannot be.
+    #[error("the archive is malformed: {what}; it was not written by tadoc, or by a broken version")]
+    Malformed {
+        /// What is wrong.
+        what: String,
+    },
+    /// The grammar in the archive is not one.
+    #[error("the archive is malformed: {0}; it was not written by tadoc, or by a broken version")]
+    Grammar(#[from] GrammarError),
+    /// A file or folder could not be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which one.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+}
+
+impl Error {
+    /// A [`Error::Malformed`] with this text.
+    pub fn malformed(what: impl Into<String>) -> Self {
+        Self::Malformed { what: what.into() }
+    }
+
+    /// An [`Error::Io`] about this path.
+    pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source }
+    }
+}

@@ -1,0 +1,325 @@
+//! A straight-line grammar over tokens: the root, cut into documents, and rules that repeat inside.
+//!
+//! A symbol is a `u32`. Symbols below [`Grammar::token_count`] are tokens; the symbol
+//! `token_count + r` stands for rule `r`. All bodies lie in one array, the root first and the rules
+//! behind it in order, so a grammar costs 4 bytes a symbol and 4 bytes a rule.
+//!
+//! Rules are numbered so that parents come before children: rule `r` uses only rules above `r`.
+//! One pass upwards visits every parent before its children (top-down), one pass downwards every
+//! child before its parents (bottom-up), and no cycle can be written down.
+
+mod expand;
+
+pub use expand::Expander;
+
+/// What is wrong with a grammar that was put together by hand or read from a file.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum GrammarError {
+    /// A symbol is neither a token nor a rule.
+    #[error("symbol {symbol} at position {position} is beyond the {limit} symbols that exist")]
+    UnknownSymbol {
+        /// The symbol found.
+        symbol: u32,
+        /// Its position in the array of all bodies.
+        position: usize,
+        /// How many symbols (tokens and rules) there are.
+        limit: u64,
+    },
+    /// A rule uses itself or a rule numbered before it.
+    #[error("rule {rule} uses rule {child}, but a rule may use only rules of a higher number")]
+    NotTopological {
+        /// The rule whose body is wrong.
+        rule: u32,
+        /// The rule that it uses.
+        child: u32,
+    },
+    /// The boundaries of rules or documents do not ascend or do not cover the bodies.
+    #[error("{what} boundary {index} is {found}, outside of {low}..={high}")]
+    BadBoundary {
+        /// `rule` or `document`.
+        what: &'static str,
+        /// Which boundary.
+        index: usize,
+        /// The value found.
+        found: u64,
+        /// The least that it may be.
+        low: u64,
+        /// The most that it may be.
+        high: u64,
+    },
+    /// More symbols than 32 bits can number.
+    #[error("{tokens} tokens and {rules} rules are more symbols than 32 bits can number")]
+    TooManySymbols {
+        /// Number of tokens.
+        tokens: u64,
+        /// Number of rules.
+        rules: u64,
+    },
+    /// A document would expand past 64-bit lengths.
+    #[error("rule {rule} would expand to more than 2^64 units")]
+    LengthOverflow {
+        /// The rule whose length overflows (`u32::MAX` stands for the root).
+        rule: u32,
+    },
+}
+
+/// The tokens of a corpus, document after document: what a grammar builder is given, and what a
+/// grammar expands to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct TokenSequence {
+    /// How many different tokens there are; every token is below it.
+    pub token_count: u32,
+    /// The tokens of all documents, one after the other.
+    pub tokens: Vec<u32>,
+    /// Where each document starts in `tokens`, and behind the last one the length of `tokens`.
+    pub document_starts: Vec<u32>,
+}
+
+impl TokenSequence {
+    /// Number of documents.
+    pub fn document_count(&self) -> usize {
+        self.document_starts.len().saturating_sub(1)
+    }
+}
+
+/// A grammar, as the module's page describes it. Immutable; checked when made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Grammar {
+    token_count: u32,
+    symbols: Vec<u32>,
+    rule_starts: Vec<u32>,
+    document_starts: Vec<u32>,
+}
+
+impl Grammar {
+    /// Checks the parts and puts them together. O(symbols).
+    ///
+    /// `symbols` holds the root and then the bodies of the rules; `rule_starts[r]` is where rule `r`
+    /// starts, and its last entry is the length of `symbols`, so it is never empty; the root ends
+    /// where the first rule starts. `document_starts` cuts the root likewise.
+    pub fn new(
+        token_count: u32,
+        symbols: Vec<u32>,
+        rule_starts: Vec<u32>,
+        document_starts: Vec<u32>,
+    ) -> Result<Self, GrammarError> {
+        let total = symbols.len() as u64;
+        let rules = (rule_starts.len() as u64).saturating_sub(1);
+        let limit = u64::from(token_count) + rules;
+        if limit > u64::from(u32::MAX) || total > u64::from(u32::MAX) {
+            return Err(GrammarError::TooManySymbols { tokens: u64::from(token_count), rules });
+        }
+        let root_end = u64::from(*rule_starts.first().unwrap_or(&u32::MAX));
+        check_boundaries("rule", &rule_starts, 0, total, total)?;
+        check_boundaries("document", &document_starts, 0, root_end, root_end)?;
+        if document_starts.first() != Some(&0) {
+            return Err(GrammarError::BadBoundary {
+                what: "document",
+                index: 0,
+                found: document_starts.first().copied().unwrap_or(u32::MAX).into(),
+                low: 0,
+                high: 0,
+            });
+        }
+        let grammar = Self { token_count, symbols, rule_starts, document_starts };
+        grammar.check_symbols(limit as u32)?;
+        Ok(grammar)
+    }
+
+    fn check_symbols(&self, limit: u32) -> Result<(), GrammarError> {
+        let unknown = |position: usize, symbol: u32| GrammarError::UnknownSymbol {
+            symbol,
+            position,
+            limit: limit.into(),
+        };
+        for (position, &symbol) in self.root().iter().enumerate() {
+            if symbol >= limit {
+                return Err(unknown(position, symbol));
+            }
+        }
+        for rule in 0..self.rule_count() {
+            // A rule may use tokens and the rules above itself.
+            let own = self.token_count + rule;
+            for (offset, &symbol) in self.body(rule).iter().enumerate() {
+                if symbol >= limit {
+                    return Err(unknown(self.rule_starts[rule as usize] as usize + offset, symbol));
+                }
+                if symbol >= self.token_count && symbol <= own {
+                    return Err(GrammarError::NotTopological { rule, child: symbol - self.token_count });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// How many different tokens there are.
+    pub fn token_count(&self) -> u32 {
+        self.token_count
+    }
+
+    /// How many rules there are; the root is not counted.
+    pub fn rule_count(&self) -> u32 {
+        (self.rule_starts.len() - 1) as u32
+    }
+
+    /// How many documents there are.
+    pub fn document_count(&self) -> usize {
+        self.document_starts.len() - 1
+    }
+
+    /// All bodies: the root, then the rules in order.
+    pub fn symbols(&self) -> &[u32] {
+        &self.symbols
+    }
+
+    /// Where each rule starts in [`Grammar::symbols`], with the end behind the last.
+    pub fn rule_starts(&self) -> &[u32] {
+        &self.rule_starts
+    }
+
+    /// Where each document starts in [`Grammar::root`], with the end behind the last.
+    pub fn document_starts(&self) -> &[u32] {
+        &self.document_starts
+    }
+
+    /// The symbols of all documents.
+    pub fn root(&self) -> &[u32] {
+        &self.symbols[..self.rule_starts[0] as usize]
+    }
+
+    /// The body of one rule.
+    ///
+    /// # Panics
+    /// If there is no such rule.
+    pub fn body(&self, rule: u32) -> &[u32] {
+        let rule = rule as usize;
+        &self.symbols[self.rule_starts[rule] as usize..self.rule_starts[rule + 1] as usize]
+    }
+
+    /// The symbols of one document.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    pub fn document(&self, document: usize) -> &[u32] {
+        &self.root()
+            [self.document_starts[document] as usize..self.document_starts[document + 1] as usize]
+    }
+
+    /// The rule that a symbol stands for, or `None` for a token.
+    pub fn rule_of(&self, symbol: u32) -> Option<u32> {
+        symbol.checked_sub(self.token_count)
+    }
+
+    /// For each rule the sum of `weight` over the tokens that it expands to, or an error where a sum
+    /// passes 2^64. With a weight of 1 these are lengths in tokens; with the tokens' lengths, bytes.
+    /// O(symbols).
+    pub fn rule_weights(&self, weight: impl Fn(u32) -> u64) -> Result<Vec<u64>, GrammarError> {
+        let mut sums = vec![0_u64; self.rule_count() as usize];
+        for rule in (0..self.rule_count()).rev() {
+            let sum = self.body(rule).iter().try_fold(0_u64, |sum, &symbol| {
+                sum.checked_add(match self.rule_of(symbol) {
+                    None => weight(symbol),
+                    Some(child) => sums[child as usize],
+                })
+            });
+            sums[rule as usize] = sum.ok_or(GrammarError::LengthOverflow { rule })?;
+        }
+        Ok(sums)
+    }
+
+    /// The longest chain of rules below each other; 0 for a grammar without rules. O(symbols).
+    pub fn depth(&self) -> u32 {
+        let mut depths = vec![1_u32; self.rule_count() as usize];
+        let mut deepest = 0;
+        for rule in (0..self.rule_count()).rev() {
+            for &symbol in self.body(rule) {
+                if let Some(child) = self.rule_of(symbol) {
+                    depths[rule as usize] = depths[rule as usize].max(depths[child as usize] + 1);
+                }
+            }
+            deepest = deepest.max(depths[rule as usize]);
+        }
+        deepest
+    }
+
+    /// The tokens of a run of symbols, expanded one after the other in O(1) a token (amortised) and
+    /// O(depth) memory.
+    pub fn expand<'g>(&'g self, symbols: &'g [u32]) -> Expander<'g> {
+        Expander::new(self, symbols)
+    }
+}
+
+/// Checks that boundaries ascend inside `low..=high` and that the last is `end`.
+fn check_boundaries(
+    what: &'static str,
+    boundaries: &[u32],
+    low: u64,
+    high: u64,
+    end: u64,
+) -> Result<(), GrammarError> {
+    let mut least = low;
+    for (index, &boundary) in boundaries.iter().enumerate() {
+        let found = u64::from(boundary);
+        let last = index + 1 == boundaries.len();
+        if found < least || found > high || (last && found != end) {
+            let low = if last { end } else { least };
+            return Err(GrammarError::BadBoundary { what, index, found, low, high });
+        }
+        least = found;
+    }
+    if boundaries.is_empty() {
+        return Err(GrammarError::BadBoundary { what, index: 0, found: 0, low: end, high: end });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `a b a b c a b` in two documents, with one rule `a b`.
+    fn sample() -> Grammar {
+        Grammar::new(3, vec![3, 3, 2, 3, 0, 1], vec![4, 6], vec![0, 2, 4]).unwrap()
+    }
+
+    #[test]
+    fn parts_are_where_they_belong() {
+        let grammar = sample();
+        assert_eq!(grammar.root(), [3, 3, 2, 3]);
+        assert_eq!(grammar.body(0), [0, 1]);
+        assert_eq!(grammar.document(1), [2, 3]);
+        assert_eq!(grammar.depth(), 1);
+        assert_eq!(grammar.rule_weights(|_| 1).unwrap(), [2]);
+        let tokens: Vec<u32> = grammar.expand(grammar.root()).collect();
+        assert_eq!(tokens, [0, 1, 0, 1, 2, 0, 1]);
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let unknown = Grammar::new(3, vec![9], vec![1], vec![0, 1]);
+        assert!(matches!(unknown, Err(GrammarError::UnknownSymbol { symbol: 9, .. })));
+        let cycle = Grammar::new(1, vec![1, 1], vec![1, 2], vec![0, 1]);
+        assert!(matches!(cycle, Err(GrammarError::NotTopological { rule: 0, child: 0 })));
+        let short = Grammar::new(1, vec![0, 0], vec![1], vec![0, 1]);
+        assert!(matches!(short, Err(GrammarError::BadBoundary { what: "rule", .. })));
+        let unordered = Grammar::new(1, vec![0, 0], vec![2], vec![0, 2, 1]);
+        assert!(matches!(unordered, Err(GrammarError::BadBoundary { what: "document", .. })));
+        assert!(Grammar::new(1, vec![], vec![], vec![0]).is_err());
+        assert!(Grammar::new(1, vec![], vec![0], vec![]).is_err());
+    }
+
+    #[test]
+    fn lengths_that_pass_64_bits_are_an_error_and_never_a_wrap() {
+        // 70 rules, each the next one twice: 2^70 tokens.
+        let mut symbols = vec![1];
+        for rule in 0..70_u32 {
+            let child = if rule == 69 { 0 } else { rule + 2 };
+            symbols.extend([child, child]);
+        }
+        let starts = (0..=70).map(|rule| 1 + 2 * rule).collect();
+        let grammar = Grammar::new(1, symbols, starts, vec![0, 1]).unwrap();
+        assert!(matches!(grammar.rule_weights(|_| 1), Err(GrammarError::LengthOverflow { .. })));
+        assert_eq!(grammar.depth(), 70);
+        assert_eq!(grammar.expand(grammar.root()).take(1000).count(), 1000);
+    }
+}

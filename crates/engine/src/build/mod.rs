@@ -1,0 +1,3 @@
+//! From bytes to a grammar: lexer, dictionary, grammar builders.
+
+pub mod builder;
