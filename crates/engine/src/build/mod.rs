@@ -3,4 +3,7 @@
 pub mod builder;
 pub mod interner;
 pub mod lexer;
+pub mod order;
+pub mod prune;
 pub mod repair;
+pub mod sequitur;
