@@ -5,12 +5,18 @@
 //! ordered maps: slow and obvious, so that a reader can see that it is right. A task costs
 //! O(w log t) comparisons of terms for w words and t distinct terms, and holds all its keys in
 //! memory; a search reads the whole text.
+//!
+//! [`cases()`] gives the corpora that all of them are tested on.
 
 mod access;
+mod cases;
 mod lexer;
+mod random;
 mod tasks;
 
+pub use cases::{Case, cases};
 pub use lexer::{Lexer, words};
+pub use random::Random;
 pub use tasks::{Sequence, Term};
 
 /// One named byte string.
