@@ -1,0 +1,51 @@
+//! `cargo xtask`: what people and continuous integration run on the repository.
+
+mod awkward;
+mod corpus;
+mod debian;
+mod files;
+mod process;
+
+use std::process::ExitCode;
+
+const HELP: &str = "\
+Usage: cargo xtask <COMMAND>
+
+Commands:
+  corpus [NAME...] [--to DIR]   make the corpora that benchmarks and larger tests use
+  help                          print this
+
+Corpora (default: small), each a folder of DIR (default: target/corpora):
+  small         16 MB of device bindings, HTML, records, seven languages, prose and a log
+  medium        1.6 GB: sources, API pages, records, languages, RFCs and a log
+  large         3.9 GB: the same kinds, whole
+  awkward       130 MB, generated: encodings, NULs, line ends, long words, odd file names
+  big-awkward   400 MB, generated: a huge vocabulary, one long line, 100,000 files
+
+The first three are made of Debian packages and archive indices, from the archive that apt is set up
+with or the one that DEBIAN_MIRROR names (run `apt-get update` before). What was fetched is kept in
+DIR/.cache.
+";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.first().map(String::as_str) {
+        Some("corpus") => corpus::Options::parse(&arguments[1..]).map(corpus::run),
+        None | Some("help" | "--help" | "-h") => {
+            print!("{HELP}");
+            Ok(Ok(()))
+        }
+        Some(other) => Err(format!("there is no command '{other}'")),
+    };
+    match result {
+        Ok(Ok(())) => ExitCode::SUCCESS,
+        Ok(Err(error)) => {
+            eprintln!("error: {error:#}");
+            ExitCode::from(1)
+        }
+        Err(usage) => {
+            eprintln!("error: {usage}; see `cargo xtask help`");
+            ExitCode::from(2)
+        }
+    }
+}
