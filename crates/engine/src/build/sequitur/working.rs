@@ -71,53 +71,29 @@ impl WorkingGrammar {
             return;
         }
         let Some(other) = self.digrams.find_or_insert(&self.nodes, node) else { return };
-        if other == node {
-            return;
-        }
-        // In a run `a a a` two equal digrams overlap and cannot both be replaced; in `a a a a` the
-        // outer ones can, where the entry is the one in the middle.
-        if self.nodes.next(other) == node {
-            let before = self.nodes.previous(other);
-            if self.nodes.symbol(before) == first {
-                self.merge(node, before);
-            }
-        } else if self.nodes.next(node) == other {
-            let behind = self.nodes.next(other);
-            if self.nodes.digram(behind) == (first, second) {
-                self.merge(node, behind);
-            }
-        } else {
+        // In a run `a a a` two equal digrams overlap and cannot both be replaced.
+        let overlapping = self.nodes.next(other) == node || self.nodes.next(node) == other;
+        if other != node && !overlapping {
             self.merge(node, other);
         }
     }
 
     /// Makes one of two equal digrams that do not overlap. The one at `node` is no entry.
     fn merge(&mut self, node: u32, other: u32) {
-        let guard = match (self.guard_around(other), self.guard_around(node)) {
-            (Some(guard), Some(twin)) => {
-                self.unite(guard, twin);
-                guard
-            }
-            (Some(guard), None) => {
-                self.replace(node, guard);
-                guard
-            }
-            (None, Some(guard)) => {
-                self.forget(other);
-                self.replace(other, guard);
-                self.unchecked.push(node);
-                guard
-            }
-            (None, None) => {
-                let first = self.guard_of(self.nodes.symbol(node));
-                match first.filter(|&guard| self.nodes.uses(guard) == 2) {
-                    Some(guard) => {
-                        self.extend(guard, node, other);
-                        guard
-                    }
-                    None => self.make_rule(node, other),
-                }
-            }
+        if self.guard_around(node).is_some() {
+            // A rule of one symbol must not be. No text is known to lead here: a body is looked at when
+            // it is made, and then it is the entry itself.
+            return;
+        }
+        let first = self.guard_of(self.nodes.symbol(node));
+        let guard = if let Some(guard) = self.guard_around(other) {
+            self.replace(node, guard);
+            guard
+        } else if let Some(guard) = first.filter(|&guard| self.nodes.uses(guard) == 2) {
+            self.extend(guard, node, other);
+            guard
+        } else {
+            self.make_rule(node, other)
         };
         self.dissolve_if_used_once(self.nodes.next(guard));
         self.dissolve_if_used_once(self.nodes.previous(guard));
@@ -189,30 +165,6 @@ impl WorkingGrammar {
         let last = self.nodes.previous(guard);
         self.nodes.insert_behind(last, kept);
         self.unchecked.extend([node, other, last]);
-    }
-
-    /// Puts a rule in the place of its twin, which has the same body, everywhere.
-    ///
-    /// O(nodes): uses are not chained, because two rules hardly ever become equal (they must have cut
-    /// the same passage differently, and then one of them change inside).
-    fn unite(&mut self, guard: u32, twin: u32) {
-        for node in self.nodes.numbers() {
-            if self.nodes.symbol(node) == self.token_count + twin {
-                let before = self.nodes.previous(node);
-                self.forget(before);
-                self.forget(node);
-                self.nodes.set_symbol(node, self.token_count + guard);
-                self.nodes.add_use(guard);
-                self.unchecked.extend([node, before]);
-            }
-        }
-        for node in [self.nodes.next(twin), self.nodes.previous(twin)] {
-            if let Some(child) = self.guard_of(self.nodes.symbol(node)) {
-                self.nodes.remove_use(child);
-            }
-            self.nodes.release(node);
-        }
-        self.nodes.release(twin);
     }
 
     /// Puts the body of the rule at `node` in its place, if there is a rule and this its only use.
