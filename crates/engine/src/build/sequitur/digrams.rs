@@ -41,6 +41,7 @@ impl Digrams {
 
     /// The entry with the digram that starts at `node`; where there is none, `node` becomes it.
     pub(super) fn find_or_insert(&mut self, nodes: &Nodes, node: u32) -> Option<u32> {
+        debug_assert!(node != EMPTY && node < self.node_mask);
         let digram = nodes.digram(node);
         let hash = hash(digram);
         let tag = hash as u32 & !self.node_mask;

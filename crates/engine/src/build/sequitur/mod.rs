@@ -4,9 +4,9 @@
 //! overlapping, and every rule is used at least twice. A digram that comes for the second time becomes
 //! a rule, and a rule left with one use is dissolved into it.
 //!
-//! O(tokens) expected time, amortised; about 12 bytes a symbol of the grammar, 8 bytes a rule and 7 to
-//! 13 bytes a digram in memory, besides the tokens. What stands next in the text decides the rules, so
-//! Sequitur is the quick choice and Re-Pair the dense one.
+//! O(tokens) expected time, amortised, and mostly waiting for memory: each token looks up two or three
+//! digrams, which lie anywhere. Memory, besides the tokens: 12 bytes a symbol and a rule of the
+//! grammar, and 7 to 13 bytes a digram.
 
 mod digrams;
 mod nodes;
@@ -26,7 +26,7 @@ const TOKENS_PER_CHECK: usize = 1 << 16;
 /// The Sequitur builder. Works on one thread.
 ///
 /// # Panics
-/// Building panics where 31 bits cannot number the nodes and symbols: from about 1.4 billion tokens on.
+/// Building panics where 31 bits cannot number the nodes and symbols: from about 1.2 billion tokens on.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sequitur;
 
