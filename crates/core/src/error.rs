@@ -19,7 +19,9 @@ pub enum Error {
         found: String,
     },
     /// The archive is of a format that this version cannot read.
-    #[error("the archive has format version {found}, this tadoc reads up to version {supported}; use a newer tadoc")]
+    #[error(
+        "the archive has format version {found}, this tadoc reads up to version {supported}; use a newer tadoc"
+    )]
     UnsupportedVersion {
         /// Version in the file.
         found: u32,
@@ -27,7 +29,9 @@ pub enum Error {
         supported: u32,
     },
     /// The file ends before it should.
-    #[error("the archive is cut short: {what} needs {needed} bytes, {available} are there; fetch or copy it again")]
+    #[error(
+        "the archive is cut short: {what} needs {needed} bytes, {available} are there; fetch or copy it again"
+    )]
     Truncated {
         /// Which part.
         what: String,
@@ -37,7 +41,9 @@ pub enum Error {
         available: u64,
     },
     /// Bytes are not those that were written.
-    #[error("the archive is damaged: checksum of {what} is {found:016x}, expected {expected:016x}; restore it from a copy")]
+    #[error(
+        "the archive is damaged: checksum of {what} is {found:016x}, expected {expected:016x}; restore it from a copy"
+    )]
     Checksum {
         /// Which part.
         what: String,
@@ -47,7 +53,9 @@ pub enum Error {
         found: u64,
     },
     /// The checksums hold, but the content cannot be.
-    #[error("the archive is malformed: {what}; it was not written by tadoc, or by a broken version")]
+    #[error(
+        "the archive is malformed: {what}; it was not written by tadoc, or by a broken version"
+    )]
     Malformed {
         /// What is wrong.
         what: String,

@@ -1,1 +1,5 @@
-//! The archive on disk.
+//! The archive on disk, as docs/format.md describes it.
+
+pub mod types;
+
+pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};

@@ -145,7 +145,10 @@ impl Grammar {
                     return Err(unknown(self.rule_starts[rule as usize] as usize + offset, symbol));
                 }
                 if symbol >= self.token_count && symbol <= own {
-                    return Err(GrammarError::NotTopological { rule, child: symbol - self.token_count });
+                    return Err(GrammarError::NotTopological {
+                        rule,
+                        child: symbol - self.token_count,
+                    });
                 }
             }
         }

@@ -175,7 +175,8 @@ mod tests {
 
     #[test]
     fn equal_tokens_have_equal_numbers() {
-        let words = ["a", "b", "sevench", "eightchr", "a", "eightchr", "eightchs", "sevenci", "\0", "\0\0"];
+        let words =
+            ["a", "b", "sevench", "eightchr", "a", "eightchr", "eightchs", "sevenci", "\0", "\0\0"];
         let text = words.concat();
         let mut interner = Interner::default();
         let mut start = 0;

@@ -48,7 +48,12 @@ impl Bodies {
 ///
 /// A rule of `length` symbols and `uses` uses saves `(uses - 1) * (length - 1)` symbols where its first
 /// use is its definition; it stays if that is at least `least_gain`.
-pub fn prune(root: &[u32], bodies: &Bodies, first_rule: u32, least_gain: u64) -> (Vec<u32>, Bodies) {
+pub fn prune(
+    root: &[u32],
+    bodies: &Bodies,
+    first_rule: u32,
+    least_gain: u64,
+) -> (Vec<u32>, Bodies) {
     let rules = bodies.len();
     let rule_of = |symbol: u32| {
         symbol.checked_sub(first_rule).map(|rule| rule as usize).filter(|&rule| rule < rules)
@@ -75,7 +80,8 @@ pub fn prune(root: &[u32], bodies: &Bodies, first_rule: u32, least_gain: u64) ->
         if written_out[rule] && lengths[rule] >= 2 {
             continue;
         }
-        let gain = u64::from(uses[rule].saturating_sub(1)) * u64::from(lengths[rule].saturating_sub(1));
+        let gain =
+            u64::from(uses[rule].saturating_sub(1)) * u64::from(lengths[rule].saturating_sub(1));
         if gain >= least_gain {
             continue;
         }

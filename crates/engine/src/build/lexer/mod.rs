@@ -73,8 +73,7 @@ fn cut(
         let mut kind = TokenKind::Word;
         if word_start > position {
             let last_is_space = text[word_start - 1] == b' ';
-            let alone =
-                word_start - position == 1 || !text[word_start - 2].is_ascii_whitespace();
+            let alone = word_start - position == 1 || !text[word_start - 2].is_ascii_whitespace();
             let spaced = last_is_space && alone && word_start < text.len();
             let end = if spaced { word_start - 1 } else { word_start };
             while end - position > LONGEST_SEPARATOR {
@@ -204,13 +203,22 @@ mod tests {
         use TokenKind::*;
         let cut = |text: &str| -> Vec<(TokenKind, String)> {
             let tokens = lex(Lexer::Words, text.as_bytes());
-            tokens.into_iter().map(|(kind, bytes)| (kind, String::from_utf8(bytes).unwrap())).collect()
+            tokens
+                .into_iter()
+                .map(|(kind, bytes)| (kind, String::from_utf8(bytes).unwrap()))
+                .collect()
         };
         let own = |tokens: &[(TokenKind, &str)]| -> Vec<(TokenKind, String)> {
             tokens.iter().map(|&(kind, text)| (kind, text.to_owned())).collect()
         };
-        assert_eq!(cut("a b, c"), own(&[(Word, "a"), (SpacedWord, " b"), (Separator, ","), (SpacedWord, " c")]));
-        assert_eq!(cut("a\n  b "), own(&[(Word, "a"), (Separator, "\n  "), (Word, "b"), (Separator, " ")]));
+        assert_eq!(
+            cut("a b, c"),
+            own(&[(Word, "a"), (SpacedWord, " b"), (Separator, ","), (SpacedWord, " c")])
+        );
+        assert_eq!(
+            cut("a\n  b "),
+            own(&[(Word, "a"), (Separator, "\n  "), (Word, "b"), (Separator, " ")])
+        );
         assert_eq!(cut(" x"), own(&[(SpacedWord, " x")]));
         assert_eq!(cut("日本 語"), own(&[(Word, "日"), (Word, "本"), (SpacedWord, " 語")]));
         assert_eq!(cut(""), own(&[]));

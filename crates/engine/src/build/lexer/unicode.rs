@@ -113,8 +113,15 @@ mod tests {
     #[test]
     fn what_is_not_utf8_separates() {
         for bytes in [
-            &b"\x80"[..], b"\xc0\xaf", b"\xc1\x81", b"\xe0\x80\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
-            b"\xf8\x88\x80\x80\x80", b"\xff", b"\xe4\xb8",
+            &b"\x80"[..],
+            b"\xc0\xaf",
+            b"\xc1\x81",
+            b"\xe0\x80\x80",
+            b"\xed\xa0\x80",
+            b"\xf4\x90\x80\x80",
+            b"\xf8\x88\x80\x80\x80",
+            b"\xff",
+            b"\xe4\xb8",
         ] {
             let scalar = decode(bytes, 0);
             assert!(!scalar.class.is_word() && scalar.length == 1, "{bytes:x?}");

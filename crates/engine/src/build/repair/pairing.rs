@@ -98,8 +98,12 @@ pub fn pair_up(cells: Vec<u32>, first_rule: u32, cancel: &CancelFlag) -> Result<
                 }
                 for (i, &span) in scratch.iter().enumerate() {
                     let end = (span >> 32) as u32;
-                    if sequence.get(end) != wanted { break 'right; }
-                    if i + 1 < scratch.len() && scratch[i + 1] as u32 <= end { break 'right; }
+                    if sequence.get(end) != wanted {
+                        break 'right;
+                    }
+                    if i + 1 < scratch.len() && scratch[i + 1] as u32 <= end {
+                        break 'right;
+                    }
                 }
                 for span in scratch.iter_mut() {
                     let end = (*span >> 32) as u32;
@@ -116,8 +120,12 @@ pub fn pair_up(cells: Vec<u32>, first_rule: u32, cancel: &CancelFlag) -> Result<
                 }
                 for (i, &span) in scratch.iter().enumerate() {
                     let before = sequence.previous(span as u32);
-                    if sequence.get(before) != wanted { break 'left; }
-                    if i > 0 && (scratch[i - 1] >> 32) as u32 > before { break 'left; }
+                    if sequence.get(before) != wanted {
+                        break 'left;
+                    }
+                    if i > 0 && (scratch[i - 1] >> 32) as u32 > before {
+                        break 'left;
+                    }
                 }
                 for span in scratch.iter_mut() {
                     let before = sequence.previous(*span as u32);
@@ -143,11 +151,15 @@ pub fn pair_up(cells: Vec<u32>, first_rule: u32, cancel: &CancelFlag) -> Result<
                 let place = span as u32;
                 if right {
                     let n = sequence.get(sequence.next(place));
-                    if n != BARRIER { neighbours.push((n as u64) << 32 | place as u64); }
+                    if n != BARRIER {
+                        neighbours.push((n as u64) << 32 | place as u64);
+                    }
                 } else {
                     let p = sequence.previous(place);
                     let n = sequence.get(p);
-                    if n != BARRIER && n != symbol { neighbours.push((n as u64) << 32 | p as u64); }
+                    if n != BARRIER && n != symbol {
+                        neighbours.push((n as u64) << 32 | p as u64);
+                    }
                 }
             }
             sort_keys(&mut neighbours);
@@ -155,7 +167,9 @@ pub fn pair_up(cells: Vec<u32>, first_rule: u32, cancel: &CancelFlag) -> Result<
             while i < neighbours.len() {
                 let n = (neighbours[i] >> 32) as u32;
                 let mut j = i + 1;
-                while j < neighbours.len() && (neighbours[j] >> 32) as u32 == n { j += 1; }
+                while j < neighbours.len() && (neighbours[j] >> 32) as u32 == n {
+                    j += 1;
+                }
                 if j - i >= 2 {
                     let start = places.len() as u32;
                     places.extend(neighbours[i..j].iter().map(|&k| k as u32));
@@ -170,7 +184,15 @@ pub fn pair_up(cells: Vec<u32>, first_rule: u32, cancel: &CancelFlag) -> Result<
     }
     stats[3] = places.len() as u64 - npl as u64;
     stats[4] = pairs.len() as u64;
-    eprintln!("initial {t1:.2} queue {t2:.2} total {:.2} places {npl} +{} pairs {} checked {} replaced {} rules {}", t.elapsed().as_secs_f64(), stats[3], pairs.len(), stats[0], stats[1], ends.len());
+    eprintln!(
+        "initial {t1:.2} queue {t2:.2} total {:.2} places {npl} +{} pairs {} checked {} replaced {} rules {}",
+        t.elapsed().as_secs_f64(),
+        stats[3],
+        pairs.len(),
+        stats[0],
+        stats[1],
+        ends.len()
+    );
     Ok(Paired { root: sequence.symbols().collect(), bodies, ends, stats })
 }
 
@@ -186,7 +208,9 @@ fn initial_pairs(sequence: &Sequence, symbols: u32) -> (Vec<Pair>, Vec<u32>) {
             starts[pair[0] as usize + 2] += 1;
         }
     }
-    for i in 2..starts.len() { starts[i] += starts[i - 1]; }
+    for i in 2..starts.len() {
+        starts[i] += starts[i - 1];
+    }
     let mut places = vec![0_u32; *starts.last().unwrap() as usize];
     for (place, pair) in cells.windows(2).enumerate() {
         if pair[0] != BARRIER && pair[1] != BARRIER {
@@ -201,18 +225,31 @@ fn initial_pairs(sequence: &Sequence, symbols: u32) -> (Vec<Pair>, Vec<u32>) {
     let mut spare: Vec<u64> = Vec::new();
     for first in 0..symbols {
         let (from, to) = (starts[first as usize] as usize, starts[first as usize + 1] as usize);
-        if to - from < 2 { continue; }
+        if to - from < 2 {
+            continue;
+        }
         keys.clear();
-        keys.extend(places[from..to].iter().map(|&p| (cells[p as usize + 1] as u64) << 32 | p as u64));
-        if keys.len() < 2048 { keys.sort_unstable(); } else { radix(&mut keys, &mut spare, symbols); }
+        keys.extend(
+            places[from..to].iter().map(|&p| (cells[p as usize + 1] as u64) << 32 | p as u64),
+        );
+        if keys.len() < 2048 {
+            keys.sort_unstable();
+        } else {
+            radix(&mut keys, &mut spare, symbols);
+        }
         let mut i = 0;
         while i < keys.len() {
             let second = (keys[i] >> 32) as u32;
             let mut j = i + 1;
-            while j < keys.len() && (keys[j] >> 32) as u32 == second { j += 1; }
+            while j < keys.len() && (keys[j] >> 32) as u32 == second {
+                j += 1;
+            }
             if j - i >= 2 {
                 pairs.push(Pair { first, second, start: kept as u32, count: (j - i) as u32 });
-                for &k in &keys[i..j] { places[kept] = k as u32; kept += 1; }
+                for &k in &keys[i..j] {
+                    places[kept] = k as u32;
+                    kept += 1;
+                }
             }
             i = j;
         }
@@ -227,10 +264,20 @@ fn radix(keys: &mut Vec<u64>, spare: &mut Vec<u64>, symbols: u32) {
     let mut shift = 32;
     while shift < 32 + bits {
         let mut counts = [0_u32; 2048];
-        for &k in keys.iter() { counts[(k >> shift) as usize & 2047] += 1; }
+        for &k in keys.iter() {
+            counts[(k >> shift) as usize & 2047] += 1;
+        }
         let mut sum = 0;
-        for c in counts.iter_mut() { let n = *c; *c = sum; sum += n; }
-        for &k in keys.iter() { let d = (k >> shift) as usize & 2047; spare[counts[d] as usize] = k; counts[d] += 1; }
+        for c in counts.iter_mut() {
+            let n = *c;
+            *c = sum;
+            sum += n;
+        }
+        for &k in keys.iter() {
+            let d = (k >> shift) as usize & 2047;
+            spare[counts[d] as usize] = k;
+            counts[d] += 1;
+        }
         std::mem::swap(keys, spare);
         shift += 11;
     }

@@ -1,0 +1,94 @@
+//! What an archive says about itself and its documents.
+
+/// How an archive is encoded: two levels of one format.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Level {
+    /// Decodes at the speed that a query deserves.
+    #[default]
+    Fast,
+    /// Smaller, and slower to decode: for keeping.
+    Dense,
+}
+
+/// A moment, in seconds and nanoseconds since 1970 (UTC).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Timestamp {
+    /// Whole seconds, negative before 1970.
+    pub seconds: i64,
+    /// Nanoseconds on top, below a thousand million.
+    pub nanoseconds: u32,
+}
+
+/// One document of the corpus.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Document {
+    /// Its name: any bytes, `/` between folders.
+    pub name: Vec<u8>,
+    /// Its length in bytes.
+    pub bytes: u64,
+    /// When the file was last modified.
+    pub modified: Option<Timestamp>,
+    /// The file's permission bits.
+    pub mode: Option<u32>,
+}
+
+/// One section of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SectionInfo {
+    /// What it is: four letters, as in docs/format.md.
+    pub kind: String,
+    /// The segment that it belongs to, if to one.
+    pub segment: Option<u32>,
+    /// Its length in bytes.
+    pub bytes: u64,
+}
+
+/// One segment, in figures.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SegmentInfo {
+    /// First document that it holds a piece of.
+    pub first_document: u64,
+    /// How many documents it holds pieces of.
+    pub documents: u64,
+    /// Bytes of text.
+    pub text_bytes: u64,
+    /// Tokens of text.
+    pub tokens: u64,
+    /// Distinct tokens.
+    pub token_types: u64,
+    /// Distinct words.
+    pub words: u64,
+    /// Rules.
+    pub rules: u64,
+    /// Symbols in the root and all rules.
+    pub symbols: u64,
+    /// Symbols in the root.
+    pub root_symbols: u64,
+    /// Longest chain of rules below each other.
+    pub depth: u64,
+}
+
+/// What an archive holds and what it costs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Info {
+    /// Version of the format.
+    pub version: u32,
+    /// `words` or `whitespace`.
+    pub lexer: String,
+    /// `repair` or `sequitur`.
+    pub builder: String,
+    /// How it is encoded.
+    pub level: Level,
+    /// The program that wrote it, such as `tadoc 0.1.0`.
+    pub written_by: String,
+    /// Bytes of the file.
+    pub archive_bytes: u64,
+    /// Bytes of text.
+    pub text_bytes: u64,
+    /// Number of documents.
+    pub documents: u64,
+    /// The segments.
+    pub segments: Vec<SegmentInfo>,
+    /// The sections, in the order of the file.
+    pub sections: Vec<SectionInfo>,
+}

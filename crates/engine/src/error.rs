@@ -1,0 +1,105 @@
+//! What can go wrong, worded for the person who meets it: what was expected, what was found, what to do.
+
+use std::path::PathBuf;
+
+use crate::text::escape;
+
+/// A result of this crate.
+pub type Result<T, E = Error> = std::result::Result<T, E>;
+
+/// Everything that can go wrong when compressing, opening, restoring and verifying.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The archive cannot be read or written.
+    #[error(transparent)]
+    Archive(#[from] tadoc_core::Error),
+    /// A file or folder could not be read or written.
+    #[error("{}: {source}", path.display())]
+    Io {
+        /// Which one.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// The output is there already.
+    #[error("{} exists already; give another name, or --force to replace it", path.display())]
+    Exists {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// Two documents have one name.
+    #[error(
+        "two documents are called {:?}; a name can be used once: leave one out or compress from a common folder",
+        escape(name)
+    )]
+    DuplicateName {
+        /// The name.
+        name: Vec<u8>,
+    },
+    /// A name that no document can have.
+    #[error("{:?} cannot be the name of a document: {reason}", escape(name))]
+    BadName {
+        /// The name.
+        name: Vec<u8>,
+        /// Why not.
+        reason: &'static str,
+    },
+    /// A file was rewritten while it was read.
+    #[error("{} changed while it was read; compress a copy or a snapshot of it", path.display())]
+    Changed {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// There is no document of that name.
+    #[error("the archive has no document {:?}; `tadoc list` shows what it has", escape(name))]
+    NoSuchDocument {
+        /// The name asked for.
+        name: Vec<u8>,
+    },
+    /// A document's name leads out of the folder to restore into.
+    #[error("document {:?} is not restored: {reason}; use `tadoc cat` to read it", escape(name))]
+    UnsafeName {
+        /// The name.
+        name: Vec<u8>,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// A document does not expand to what was compressed.
+    #[error(
+        "document {:?} is damaged: its digest is {found:08x}, expected {expected:08x}; restore the archive from a copy",
+        escape(name)
+    )]
+    WrongDigest {
+        /// The document, or the last one of a group of small ones.
+        name: Vec<u8>,
+        /// Digest recorded.
+        expected: u32,
+        /// Digest of what the archive expands to.
+        found: u32,
+    },
+    /// The memory allowed is too little for any work.
+    #[error("--memory {given} is too little: at least {least} bytes are needed")]
+    TooLittleMemory {
+        /// Bytes allowed.
+        given: u64,
+        /// Bytes needed at least.
+        least: u64,
+    },
+    /// The observer ended the work.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Error {
+    /// An [`Error::Io`] about this path.
+    pub(crate) fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
+        Self::Io { path: path.into(), source }
+    }
+}
+
+impl From<crate::build::builder::Cancelled> for Error {
+    fn from(_: crate::build::builder::Cancelled) -> Self {
+        Self::Cancelled
+    }
+}
