@@ -27,28 +27,70 @@ pub struct DocumentTable {
     pub digests: Vec<u32>,
 }
 
-/// Digests of documents that go by in order.
+/// Documents are hashed in pieces of so many bytes, so that large ones can be hashed on several threads.
+pub const HASHED_PIECE: u64 = 8 << 20;
+
+/// Hashes the pieces of one document.
 #[derive(Default)]
-pub struct Digester {
+pub struct PieceHasher {
     state: Option<Box<Xxh64>>,
+    filled: u64,
+    hashes: Vec<u64>,
+}
+
+impl PieceHasher {
+    /// The next bytes of the document.
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let now = bytes.len().min((HASHED_PIECE - self.filled) as usize);
+            self.state.get_or_insert_with(|| Box::new(Xxh64::new(0))).update(&bytes[..now]);
+            self.filled += now as u64;
+            bytes = &bytes[now..];
+            if self.filled == HASHED_PIECE {
+                self.end_piece();
+            }
+        }
+    }
+
+    fn end_piece(&mut self) {
+        let state = self.state.take().unwrap_or_else(|| Box::new(Xxh64::new(0)));
+        self.hashes.push(state.digest());
+        self.filled = 0;
+    }
+
+    /// The document ends: the hashes of its pieces, of which even an empty document has one.
+    pub fn finish(&mut self) -> Vec<u64> {
+        if self.filled > 0 || self.hashes.is_empty() {
+            self.end_piece();
+        }
+        std::mem::take(&mut self.hashes)
+    }
+}
+
+/// Digests of documents that go by in order: hashes over the hashes of their pieces.
+#[derive(Clone)]
+pub struct Digester {
+    state: Xxh64,
     bytes: u64,
 }
 
-impl Digester {
-    /// Bytes of the current document.
-    pub fn update(&mut self, bytes: &[u8]) {
-        self.state.get_or_insert_with(|| Box::new(Xxh64::new(0))).update(bytes);
-        self.bytes += bytes.len() as u64;
+impl Default for Digester {
+    fn default() -> Self {
+        Self { state: Xxh64::new(0), bytes: 0 }
     }
+}
 
-    /// The current document ends; `last` if none follows. Gives the digest if one is due.
-    pub fn end_document(&mut self, last: bool) -> Option<u32> {
+impl Digester {
+    /// The next document; `last` if none follows. Gives the digest if one is due.
+    pub fn document(&mut self, bytes: u64, piece_hashes: &[u64], last: bool) -> Option<u32> {
+        for hash in piece_hashes {
+            self.state.update(&hash.to_le_bytes());
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
         if self.bytes < DIGEST_BYTES && !last {
             return None;
         }
-        let state = self.state.take().unwrap_or_else(|| Box::new(Xxh64::new(0)));
-        self.bytes = 0;
-        Some(state.digest() as u32)
+        Some(std::mem::take(self).state.digest() as u32)
     }
 }
 
@@ -253,13 +295,26 @@ mod tests {
     #[test]
     fn small_documents_share_a_digest() {
         let mut digester = Digester::default();
-        digester.update(b"a");
-        assert_eq!(digester.end_document(false), None);
-        digester.update(&[b'b'; 5000]);
-        let shared = digester.end_document(false);
-        assert!(shared.is_some());
-        digester.update(b"a");
-        let last = digester.end_document(true);
-        assert!(last.is_some() && last != shared);
+        assert_eq!(digester.document(1, &[1], false), None);
+        let shared = digester.document(5000, &[2], false);
+        let alone = digester.document(5000, &[2], false);
+        assert!(shared.is_some() && alone.is_some() && shared != alone);
+        assert!(digester.document(0, &[3], true).is_some());
+    }
+
+    #[test]
+    fn pieces_are_cut_by_length_alone() {
+        let text = vec![7; HASHED_PIECE as usize + 100];
+        let mut whole = PieceHasher::default();
+        whole.update(&text);
+        let whole = whole.finish();
+        let mut parts = PieceHasher::default();
+        text.chunks(1_000_003).for_each(|part| parts.update(part));
+        assert_eq!(parts.finish(), whole);
+        assert_eq!(whole.len(), 2);
+        assert_eq!(PieceHasher::default().finish().len(), 1);
+        let mut exact = PieceHasher::default();
+        exact.update(&text[..HASHED_PIECE as usize]);
+        assert_eq!(exact.finish().len(), 1);
     }
 }

@@ -18,7 +18,7 @@ mod wire;
 mod write;
 
 pub use dictionary::{Dictionary, Tokens};
-pub use documents::{Digester, DocumentTable};
+pub use documents::{Digester, DocumentTable, HASHED_PIECE, PieceHasher};
 pub use info::Summary;
 pub use read::Archive;
 pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};

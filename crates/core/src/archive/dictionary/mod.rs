@@ -237,6 +237,19 @@ impl Dictionary {
         Ok(all)
     }
 
+    /// All entries, unpacked on all threads, as [`encode`] takes them. `limit` as for
+    /// [`Dictionary::tokens`].
+    pub fn entries(&self, limit: u64) -> Result<UnpackedEntries> {
+        let tokens = self.tokens(limit)?;
+        let mut words = Vec::with_capacity(self.word_count as usize);
+        let mut token = 0;
+        for &forms in &self.forms {
+            words.push((token, forms));
+            token += forms.count();
+        }
+        Ok(UnpackedEntries { tokens, words, first_separator: token })
+    }
+
     fn tokens_of_block(&self, block: &BlockInfo, limit: u64) -> Result<Tokens> {
         let unpacked = block.unpack(&self.data)?;
         let mut entries = unpacked.entries();
@@ -304,5 +317,32 @@ impl Tokens {
     #[inline]
     pub fn length(&self, token: u32) -> u64 {
         self.get(token).len() as u64
+    }
+}
+
+/// The words and separators of a dictionary, unpacked.
+#[derive(Debug)]
+pub struct UnpackedEntries {
+    tokens: Tokens,
+    /// The first token of each word, and its forms.
+    words: Vec<(u32, Forms)>,
+    first_separator: u32,
+}
+
+impl UnpackedEntries {
+    /// The words, in byte order.
+    pub fn words(&self) -> Vec<Entry<'_>> {
+        let entry = |&(token, forms): &(u32, Forms)| {
+            let bytes = self.tokens.get(token);
+            Entry { bytes: if forms == Forms::Spaced { &bytes[1..] } else { bytes }, forms }
+        };
+        self.words.iter().map(entry).collect()
+    }
+
+    /// The separators, in byte order.
+    pub fn separators(&self) -> Vec<&[u8]> {
+        (self.first_separator..self.tokens.len() as u32)
+            .map(|token| self.tokens.get(token))
+            .collect()
     }
 }
