@@ -25,6 +25,14 @@ struct Item {
 
 const UNSEEN: u32 = u32::MAX;
 
+/// How one symbol is coded: its class, and the raw bits behind it.
+#[derive(Clone, Copy)]
+struct Step {
+    class: u16,
+    bits: u8,
+    value: u32,
+}
+
 /// What was introduced before a block.
 #[derive(Clone)]
 struct BlockStart {
@@ -48,15 +56,28 @@ pub(crate) fn encode(grammar: &Grammar) -> Encoded {
         let sample = blocks.iter().step_by(SAMPLE).copied().collect::<Vec<_>>();
         costs = class_costs(&count_classes(&sample, &items, &costs));
     }
-    let model = Model::from_counts(&count_classes(&blocks, &items, &costs));
-    let streams: Vec<Vec<u8>> = blocks
+    // Looking items up is what costs: it is done once, and what was chosen is kept until it is coded.
+    let chosen: Vec<Vec<Step>> = blocks
         .par_iter()
         .map(|(start, block)| {
+            let mut steps = Vec::with_capacity(block.len());
+            code_block(start, block, &items, &costs, |step| steps.push(step));
+            steps
+        })
+        .collect();
+    let mut counts = vec![0_u64; symbol_class::COUNT];
+    for step in chosen.iter().flatten() {
+        counts[step.class as usize] += 1;
+    }
+    let model = Model::from_counts(&counts);
+    let streams: Vec<Vec<u8>> = chosen
+        .into_par_iter()
+        .map(|steps| {
             let mut encoder = Encoder::default();
-            code_block(start, block, &items, &costs, |class, value, bits| {
-                encoder.class(&model, class);
-                encoder.bits(value, bits);
-            });
+            for step in steps {
+                encoder.class(&model, step.class.into());
+                encoder.bits(step.value, step.bits.into());
+            }
             let mut stream = Vec::new();
             encoder.write(&mut stream);
             stream
@@ -128,14 +149,14 @@ fn introduce(grammar: &Grammar) -> (Vec<Item>, Vec<u32>, Vec<BlockStart>) {
     (items, introduced, starts)
 }
 
-/// Calls `emit` with class, raw value and number of raw bits of every symbol of a block.
+/// Calls `emit` with the cheapest coding of every symbol of a block.
 #[inline(always)]
 fn code_block(
     start: &BlockStart,
     block: &[u32],
     items: &[Item],
     costs: &[f32],
-    mut emit: impl FnMut(usize, u32, u32),
+    mut emit: impl FnMut(Step),
 ) {
     let mut next = start.items;
     let mut by_frequency = start.by_frequency.clone();
@@ -143,7 +164,7 @@ fn code_block(
     for &symbol in block.iter().rev() {
         let item = items[symbol as usize];
         if item.ordinal == next {
-            emit(symbol_class::INTRODUCTION, 0, 0);
+            emit(Step { class: symbol_class::INTRODUCTION as u16, bits: 0, value: 0 });
             next += 1;
             by_frequency[item.frequency as usize] += 1;
         } else {
@@ -166,7 +187,7 @@ fn code_block(
                     }
                 }
             }
-            emit(class, value.0, value.1);
+            emit(Step { class: class as u16, bits: value.1 as u8, value: value.0 });
         }
         recent.rotate_right(1);
         recent[0] = item.ordinal;
@@ -178,7 +199,7 @@ fn count_classes(blocks: &[(&BlockStart, &[u32])], items: &[Item], costs: &[f32]
     blocks
         .par_iter()
         .fold(zero, |mut counts, (start, block)| {
-            code_block(start, block, items, costs, |class, _, _| counts[class] += 1);
+            code_block(start, block, items, costs, |step| counts[step.class as usize] += 1);
             counts
         })
         .reduce(zero, |mut sum, counts| {

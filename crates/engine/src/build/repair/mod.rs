@@ -164,7 +164,8 @@ fn join(chunks: Vec<(Vec<u32>, Bodies)>, first_rule: u32) -> (Vec<u32>, Bodies) 
     let mut joined = Bodies::new();
     let mut cells: Vec<u32> = Vec::new();
     let hasher = foldhash::fast::FixedState::default();
-    let mut known: HashTable<u32> = HashTable::new();
+    let rules = chunks.iter().map(|(_, bodies)| bodies.len()).sum();
+    let mut known: HashTable<u32> = HashTable::with_capacity(rules);
     for (chunk, bodies) in chunks {
         let mut numbers: Vec<u32> = Vec::with_capacity(bodies.len());
         let renumber = |symbol: u32, numbers: &[u32]| match symbol.checked_sub(first_rule) {

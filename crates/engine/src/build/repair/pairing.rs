@@ -34,12 +34,7 @@ pub(super) fn pair_up(
     let mut sequence = Sequence::new(cells);
     let mut pairs = Pairs::of(&sequence, first_rule);
     let mut queue = Queue::new();
-    // In the order of the text: what waits together is then near each other in memory.
-    let mut order: Vec<u32> = (0..pairs.pairs.len() as u32).collect();
-    order.sort_unstable_by_key(|&pair| pairs.places[pairs.pairs[pair as usize].start as usize]);
-    for pair in order {
-        queue.push(pairs.pairs[pair as usize].count, pair);
-    }
+    pairs.in_order_of_text(sequence.cells().len(), |count, pair| queue.push(count, pair));
     let mut bodies = Bodies::new();
     let mut spans: Vec<Span> = Vec::new();
     let mut before: Vec<u32> = Vec::new();

@@ -90,6 +90,19 @@ impl Pairs {
         found
     }
 
+    /// Calls `visit` with count and number of each pair, in the order of their first places in a sequence
+    /// of `length` cells: pairs that wait together are then near each other in memory.
+    pub(super) fn in_order_of_text(&self, length: usize, mut visit: impl FnMut(u32, u32)) {
+        const NONE: u32 = u32::MAX;
+        let mut pair_at = vec![NONE; length];
+        for (number, pair) in self.pairs.iter().enumerate() {
+            pair_at[self.places[pair.start as usize] as usize] = number as u32;
+        }
+        for &number in pair_at.iter().filter(|&&number| number != NONE) {
+            visit(self.pairs[number as usize].count, number);
+        }
+    }
+
     /// Adds the pairs of the new `symbol` with its neighbours on one side; `neighbours` gives the
     /// neighbour's symbol and the place where the pair starts. Calls `added` for each new pair with its
     /// count and number.
