@@ -22,13 +22,16 @@ pub(crate) use examples;
     max_term_width = 100,
     subcommand_required = true,
     arg_required_else_help = true,
-    after_help = examples!(
-        "tadoc demo                               see it at work on a bundled corpus"
-        "tadoc compress notes/ -o notes.tdc       one archive of a folder"
-        "tadoc list notes.tdc                     what is in it"
-        "tadoc cat notes.tdc todo.txt             one document to standard output"
-        "tadoc restore notes.tdc -C copy          all of it as files again"
-        "\nExit codes: 0 done, 1 nothing found or a check failed, 2 wrong usage or bad input, 130 cancelled."
+    after_help = concat!(
+        examples!(
+            "tadoc demo                               see it at work on a bundled corpus"
+            "tadoc compress notes/ -o notes.tdc       one archive of a folder"
+            "tadoc list notes.tdc                     what is in it"
+            "tadoc cat notes.tdc todo.txt             one document to standard output"
+            "tadoc restore notes.tdc -C copy          all of it as files again"
+        ),
+        "\n\n\x1b[1m\x1b[4mExit codes:\x1b[0m\n  0 done, 1 nothing found or a check failed, ",
+        "2 wrong usage or bad input, 130 cancelled"
     )
 )]
 pub struct Arguments {
@@ -36,7 +39,7 @@ pub struct Arguments {
     pub command: Command,
 
     /// No progress and no summary on standard error; errors and warnings stay.
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
 }
 

@@ -3,10 +3,9 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::{Args, ValueHint};
 
-use super::{in_archive, open};
+use super::{about, open};
 use crate::arguments::examples;
 use crate::failure::{Outcome, print_error};
 use crate::output::Output;
@@ -48,7 +47,7 @@ impl Cat {
         let result = places
             .chunk_by(|before, after| before < after)
             .try_for_each(|ascending| corpus.write_documents(ascending, &mut output, &()).map(drop))
-            .with_context(|| in_archive(&self.archive));
+            .map_err(|error| about(&self.archive, error));
         output.finish(result)?;
         Ok(Outcome::Done)
     }

@@ -22,6 +22,7 @@ use crate::{interrupt, output, units};
 /// without a leading /, ./ or ../. The archive appears under its name only when it is whole.
 #[derive(Debug, Args)]
 #[command(
+    override_usage = "tadoc compress [OPTIONS] -o <ARCHIVE> <PATH>...",
     group(ArgGroup::new("input").args(["paths", "from", "from0"]).required(true).multiple(true)),
     after_help = examples!(
         "tadoc compress notes/ -o notes.tdc"

@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 
-use super::{in_archive, open};
+use super::{about, open};
 use crate::arguments::examples;
 use crate::failure::{Outcome, printable};
 use crate::{output, units};
@@ -80,7 +79,7 @@ struct Section {
 
 impl Info {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        let info = open(&self.archive)?.info().with_context(|| in_archive(&self.archive))?;
+        let info = open(&self.archive)?.info().map_err(|error| about(&self.archive, error))?;
         let report = Report::new(&self.archive, &info);
         if self.json {
             output::print_json(&report)?;

@@ -14,7 +14,6 @@ pub mod verify;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use anyhow::Context;
 use tadoc::Corpus;
 
 use crate::arguments::{Arguments, Command};
@@ -39,12 +38,19 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 
 /// Opens an archive; what goes wrong is told with its path.
 fn open(archive: &Path) -> anyhow::Result<Corpus> {
-    Corpus::open(archive).with_context(|| in_archive(archive))
+    Corpus::open(archive).map_err(|error| about(archive, error))
 }
 
-/// What precedes an error of the library about an archive.
-fn in_archive(archive: &Path) -> String {
-    archive.display().to_string()
+/// An error of the library in working on an archive, with the archive's path where it does not tell a path
+/// itself.
+fn about(archive: &Path, error: tadoc::Error) -> anyhow::Error {
+    let path = archive.display().to_string();
+    let tells = match &error {
+        tadoc::Error::Cancelled | tadoc::Error::Io { .. } | tadoc::Error::Exists { .. } => true,
+        other => other.to_string().contains(&path),
+    };
+    let error = anyhow::Error::from(error);
+    if tells { error } else { error.context(path) }
 }
 
 /// Prints a line for people who watch: to standard error if that is a terminal.

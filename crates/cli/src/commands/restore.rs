@@ -4,10 +4,9 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::Context;
 use clap::{Args, ValueHint};
 
-use super::{in_archive, open, summary};
+use super::{about, open, summary};
 use crate::arguments::examples;
 use crate::failure::{Outcome, print_error};
 use crate::output::Output;
@@ -66,14 +65,14 @@ impl Restore {
             let mut output = Output::new();
             let result = corpus
                 .write_documents(&places, &mut output, &progress)
-                .with_context(|| in_archive(&self.archive));
+                .map_err(|error| about(&self.archive, error));
             output.finish(result)?;
             return Ok(Outcome::Done);
         }
         interrupt::install();
         let report = corpus
             .restore(&places, &self.directory, self.force, &progress)
-            .with_context(|| format!("cannot restore all of {}", self.archive.display()));
+            .map_err(|error| about(&self.archive, error));
         progress.finish();
         let report = report?;
         summary(

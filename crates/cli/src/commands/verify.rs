@@ -2,12 +2,11 @@
 
 use std::path::PathBuf;
 
-use anyhow::Context;
 use clap::{Args, ValueHint};
 use serde::Serialize;
 use tadoc::{Corpus, VerifyReport};
 
-use super::in_archive;
+use super::about;
 use crate::arguments::examples;
 use crate::failure::{self, Outcome};
 use crate::progress::Progress;
@@ -46,7 +45,7 @@ impl Verify {
         let result = Corpus::open(&self.archive).and_then(|corpus| corpus.verify(&progress));
         progress.finish();
         let damaged = result.as_ref().is_err_and(tadoc::Error::is_damage);
-        let result = result.with_context(|| in_archive(&self.archive));
+        let result = result.map_err(|error| about(&self.archive, error));
         match result {
             Ok(report) => self.print_whole(&report)?,
             Err(error) if damaged => {
