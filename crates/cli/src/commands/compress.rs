@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::{Context, bail};
+use anyhow::bail;
 use clap::{ArgGroup, Args, ValueEnum, ValueHint};
 use serde::Serialize;
 use tadoc::{CompressOptions, CompressReport, Observer, Phase};
@@ -163,8 +163,7 @@ impl Compress {
             let _ = progress.step(Phase::Finding, found, 0);
         })?;
         warn_of_skipped(&collected.skipped);
-        let report = tadoc::compress(collected.inputs, &self.output, &self.options(), &progress)
-            .with_context(|| format!("cannot write {}", self.output.display()));
+        let report = tadoc::compress(collected.inputs, &self.output, &self.options(), &progress);
         progress.finish();
         let report = report?;
         for path in &report.grown {

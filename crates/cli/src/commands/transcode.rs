@@ -3,11 +3,10 @@
 use std::path::PathBuf;
 use std::time::Instant;
 
-use anyhow::Context;
 use clap::{Args, ValueHint};
 
 use super::compress::told;
-use super::{in_archive, summary};
+use super::{about, summary};
 use crate::arguments::{Level, examples};
 use crate::failure::Outcome;
 use crate::interrupt;

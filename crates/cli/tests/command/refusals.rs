@@ -124,7 +124,7 @@ fn wrong_usage() {
 #[test]
 fn an_unreadable_file() {
     let folder = Folder::with(&["in/a", "in/secret"]);
-    fs::set_permissions(folder.path("in/secret"), fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(folder.path("in/secret"), fs::Permissions::from_mode(0o000)).unwrap();
     if fs::File::open(folder.path("in/secret")).is_ok() {
         return; // The superuser reads everything.
     }
