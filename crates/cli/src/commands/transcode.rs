@@ -45,9 +45,7 @@ impl Transcode {
         let progress = Progress::new(quiet);
         let report =
             tadoc::transcode(&self.archive, &self.output, self.level.into(), self.force, &progress)
-                .with_context(|| {
-                    format!("{} to {}", in_archive(&self.archive), self.output.display())
-                });
+                .map_err(|error| about(&self.archive, error));
         progress.finish();
         let report = report?;
         summary(quiet, &format!("{}: {}", self.output.display(), told(&report, start)));
