@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// subcommands that only print.
 pub fn install() {
     static FIRST: OnceLock<Instant> = OnceLock::new();
-    // It fails only where a handler is there already, which does the same.
+    // It refuses where a signal is ignored, as under `nohup`: then it stays so.
     let _ = ctrlc::try_set_handler(|| {
         if REQUESTED.swap(true, Ordering::SeqCst) {
             if FIRST.get().is_some_and(|first| first.elapsed() >= PATIENCE) {
