@@ -63,6 +63,12 @@ pub enum Error {
     /// The grammar in the archive is not one.
     #[error("the archive is malformed: {0}; it was not written by tadoc, or by a broken version")]
     Grammar(#[from] GrammarError),
+    /// The output is there already.
+    #[error("{} exists already; give another name, or --force to replace it", path.display())]
+    Exists {
+        /// Which one.
+        path: PathBuf,
+    },
     /// A file or folder could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {

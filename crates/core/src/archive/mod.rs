@@ -1,5 +1,25 @@
-//! The archive on disk, as docs/format.md describes it.
+//! The archive on disk, as docs/format.md describes it: versions, checksums, sections and their codings.
+//! Nothing above this module parses bytes.
+//!
+//! [`ArchiveWriter`] makes an archive of encoded segments; [`Archive`] opens one and decodes what it is
+//! asked for. Reading believes nothing: a damaged or hostile file gives an error, in memory bounded by a
+//! multiple of its length.
 
+mod container;
+pub mod dictionary;
+mod documents;
+mod grammar;
+mod info;
+mod integers;
+mod rans;
+mod read;
 pub mod types;
+mod wire;
+mod write;
 
+pub use dictionary::{Dictionary, Tokens};
+pub use documents::{Digester, DocumentTable, HASHED_PIECE, PieceHasher};
+pub use info::Summary;
+pub use read::Archive;
 pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
+pub use write::{ArchiveWriter, EncodedSegment};

@@ -1,6 +1,7 @@
 //! From bytes to a grammar: lexer, dictionary, grammar builders.
 
 pub mod builder;
+pub mod dictionary;
 pub mod interner;
 pub mod lexer;
 pub mod order;

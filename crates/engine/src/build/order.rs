@@ -1,8 +1,11 @@
-//! The last step of every builder: rules in any order become a grammar with parents before children.
+//! The order of rules: children first while they are worked on, and at the last, as a grammar has them,
+//! parents first.
 //!
-//! O(symbols) time, three passes over flat arrays; besides the grammar itself 12 bytes a rule.
+//! O(symbols) time over flat arrays; besides the grammar itself 12 bytes a rule.
 
 use tadoc_core::Grammar;
+
+use super::prune::Bodies;
 
 /// Marks a rule that has no number yet, and in the end one that nothing uses.
 const UNNUMBERED: u32 = u32::MAX;
@@ -84,6 +87,58 @@ pub fn into_grammar(
     rule_starts.push(symbols.len() as u32);
     Grammar::new(token_count, symbols, rule_starts, document_starts.to_vec())
         .unwrap_or_else(|error| panic!("a builder made a wrong grammar: {error}"))
+}
+
+/// Numbers rules so that children come before parents: rule `r` then uses only rules below `r`. The symbol
+/// `token_count + r` stands for rule `r`, in the root and in the bodies; symbols beyond the rules stay.
+///
+/// # Panics
+/// If a rule contains itself or a symbol does not exist.
+pub fn children_first(token_count: u32, root: &mut [u32], bodies: Bodies) -> Bodies {
+    let rule_count = bodies.len();
+    let rule_of = |symbol: u32| {
+        symbol.checked_sub(token_count).map(|rule| rule as usize).filter(|&rule| rule < rule_count)
+    };
+    let mut numbers = vec![UNNUMBERED; rule_count];
+    let mut order: Vec<u32> = Vec::with_capacity(rule_count);
+    // Rules that are being read, with what is left of their bodies.
+    let mut open: Vec<(usize, &[u32])> = Vec::new();
+    for rule in 0..rule_count {
+        if numbers[rule] == UNNUMBERED {
+            open.push((rule, bodies.body(rule)));
+        }
+        while let Some((rule, rest)) = open.last_mut() {
+            let unread = |symbol: u32| rule_of(symbol).filter(|&rule| numbers[rule] == UNNUMBERED);
+            match rest.iter().position(|&symbol| unread(symbol).is_some()) {
+                Some(place) => {
+                    let child = unread(rest[place]).expect("it was just found");
+                    *rest = &rest[place..];
+                    open.push((child, bodies.body(child)));
+                    assert!(open.len() <= rule_count, "a rule contains itself");
+                }
+                None => {
+                    numbers[*rule] = order.len() as u32;
+                    order.push(*rule as u32);
+                    open.pop();
+                }
+            }
+        }
+    }
+    let renumbered = |symbol: u32| match rule_of(symbol) {
+        None => symbol,
+        Some(rule) => token_count + numbers[rule],
+    };
+    let mut sorted = Bodies {
+        symbols: Vec::with_capacity(bodies.symbols.len()),
+        starts: Vec::with_capacity(rule_count + 1),
+    };
+    sorted.starts.push(0);
+    for &rule in &order {
+        sorted.symbols.extend(bodies.body(rule as usize).iter().map(|&symbol| renumbered(symbol)));
+        sorted.close();
+    }
+    root.iter_mut().for_each(|symbol| *symbol = renumbered(*symbol));
+    sorted
 }
 
 /// Calls `visit` with each rule among the symbols.

@@ -40,6 +40,14 @@ pub enum TokenKind {
 }
 
 impl Lexer {
+    /// The name that the command and the archive use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Words => "words",
+            Self::Whitespace => "whitespace",
+        }
+    }
+
     /// Calls `emit` with the end and the kind of every token of `text`, in order; each token starts
     /// where the one before it ended. O(bytes).
     pub fn tokens(self, text: &[u8], emit: impl FnMut(usize, TokenKind)) {

@@ -1,0 +1,320 @@
+//! The documents of an archive: the section `DOCS` of docs/format.md.
+//!
+//! Columns: names (front-coded, compressed with Zstandard), lengths, times, modes, digests. A digest
+//! covers one document, or several small ones in a row, so that a corpus of a million lines does not
+//! consist of digests. Cost: O(documents) to read and in memory.
+
+use std::io::Read;
+
+use xxhash_rust::xxh64::Xxh64;
+
+use super::integers;
+use super::types::{Document, Timestamp};
+use super::wire::{Reader, put_varint, unzigzag, zigzag};
+use crate::error::Result;
+
+/// A digest is taken at the end of the document in which so many bytes are reached since the last one.
+const DIGEST_BYTES: u64 = 4096;
+/// More bits than a mode has.
+const MOST_MODE: u64 = 0o7777;
+
+/// The documents and what they must expand to.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DocumentTable {
+    /// The documents, in byte order of their names.
+    pub documents: Vec<Document>,
+    /// The digests of [`Digester`], in order.
+    pub digests: Vec<u32>,
+}
+
+/// Documents are hashed in pieces of so many bytes, so that large ones can be hashed on several threads.
+pub const HASHED_PIECE: u64 = 8 << 20;
+
+/// Hashes the pieces of one document.
+#[derive(Default)]
+pub struct PieceHasher {
+    state: Option<Box<Xxh64>>,
+    filled: u64,
+    hashes: Vec<u64>,
+}
+
+impl PieceHasher {
+    /// The next bytes of the document.
+    pub fn update(&mut self, mut bytes: &[u8]) {
+        while !bytes.is_empty() {
+            let now = bytes.len().min((HASHED_PIECE - self.filled) as usize);
+            self.state.get_or_insert_with(|| Box::new(Xxh64::new(0))).update(&bytes[..now]);
+            self.filled += now as u64;
+            bytes = &bytes[now..];
+            if self.filled == HASHED_PIECE {
+                self.end_piece();
+            }
+        }
+    }
+
+    fn end_piece(&mut self) {
+        let state = self.state.take().unwrap_or_else(|| Box::new(Xxh64::new(0)));
+        self.hashes.push(state.digest());
+        self.filled = 0;
+    }
+
+    /// The document ends: the hashes of its pieces, of which even an empty document has one.
+    pub fn finish(&mut self) -> Vec<u64> {
+        if self.filled > 0 || self.hashes.is_empty() {
+            self.end_piece();
+        }
+        std::mem::take(&mut self.hashes)
+    }
+}
+
+/// Digests of documents that go by in order: hashes over the hashes of their pieces.
+#[derive(Clone)]
+pub struct Digester {
+    state: Xxh64,
+    bytes: u64,
+}
+
+impl Default for Digester {
+    fn default() -> Self {
+        Self { state: Xxh64::new(0), bytes: 0 }
+    }
+}
+
+impl Digester {
+    /// The next document; `last` if none follows. Gives the digest if one is due.
+    pub fn document(&mut self, bytes: u64, piece_hashes: &[u64], last: bool) -> Option<u32> {
+        for hash in piece_hashes {
+            self.state.update(&hash.to_le_bytes());
+        }
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes < DIGEST_BYTES && !last {
+            return None;
+        }
+        Some(std::mem::take(self).state.digest() as u32)
+    }
+}
+
+/// How many digests documents of these lengths have.
+fn digest_count(documents: &[Document]) -> usize {
+    let mut bytes = 0_u64;
+    let mut count = 0;
+    for (index, document) in documents.iter().enumerate() {
+        bytes = bytes.saturating_add(document.bytes);
+        if bytes >= DIGEST_BYTES || index + 1 == documents.len() {
+            count += 1;
+            bytes = 0;
+        }
+    }
+    count
+}
+
+/// Encodes the section.
+pub(super) fn encode(table: &DocumentTable, level: i32) -> Vec<u8> {
+    let documents = &table.documents;
+    let mut section = Vec::new();
+    put_varint(&mut section, documents.len() as u64);
+    let mut suffixes = Vec::new();
+    let mut previous: &[u8] = &[];
+    let mut shared = Vec::with_capacity(documents.len());
+    for document in documents {
+        let length =
+            previous.iter().zip(&document.name).take_while(|(left, right)| left == right).count();
+        shared.push(length as u64);
+        suffixes.extend_from_slice(&document.name[length..]);
+        previous = &document.name;
+    }
+    integers::write(&mut section, shared.iter().copied());
+    let lengths = documents.iter().zip(&shared);
+    integers::write(
+        &mut section,
+        lengths.map(|(document, shared)| document.name.len() as u64 - shared),
+    );
+    let compressed =
+        zstd::bulk::compress(&suffixes, level).expect("compressing in memory cannot fail");
+    put_varint(&mut section, compressed.len() as u64);
+    section.extend_from_slice(&compressed);
+
+    integers::write(&mut section, documents.iter().map(|document| document.bytes));
+    // 0 is no time; otherwise 1 more than the step from the time before.
+    let mut before = 0_i64;
+    let steps: Vec<u64> = documents
+        .iter()
+        .map(|document| match document.modified {
+            None => 0,
+            Some(time) => {
+                let step = zigzag(time.seconds.wrapping_sub(before));
+                before = time.seconds;
+                step.saturating_add(1)
+            }
+        })
+        .collect();
+    integers::write(&mut section, steps.iter().copied());
+    let times = documents.iter().filter_map(|document| document.modified);
+    integers::write(&mut section, times.map(|time| time.nanoseconds.into()));
+    integers::write(
+        &mut section,
+        documents.iter().map(|document| document.mode.map_or(0, |mode| u64::from(mode) + 1)),
+    );
+    for digest in &table.digests {
+        section.extend_from_slice(&digest.to_le_bytes());
+    }
+    section
+}
+
+/// Decodes the section.
+pub(super) fn decode(section: &[u8]) -> Result<DocumentTable> {
+    let mut reader = Reader::new(section, "section DOCS");
+    let count = reader.varint()?;
+    let mut list = |reader: &mut Reader<'_>, what: &str| {
+        let list = integers::read(reader)?;
+        if list.len() as u64 != count {
+            return Err(reader.malformed(format!("{} {what} of {count} documents", list.len())));
+        }
+        Ok(list)
+    };
+    let shared = list(&mut reader, "names")?;
+    let lengths = list(&mut reader, "names")?;
+    let compressed = reader.varint()?;
+    let compressed = reader.take(compressed)?;
+    let bytes = list(&mut reader, "lengths")?;
+    let steps = list(&mut reader, "times")?;
+    let nanoseconds = integers::read(&mut reader)?;
+    let modes = list(&mut reader, "modes")?;
+
+    let names = decode_names(&reader, &shared, &lengths, compressed)?;
+    let mut nanoseconds = nanoseconds.into_iter();
+    let mut documents = Vec::with_capacity(names.len());
+    let mut seconds = 0_i64;
+    for (index, name) in names.into_iter().enumerate() {
+        let modified = match steps[index].checked_sub(1) {
+            None => None,
+            Some(step) => {
+                seconds = seconds.wrapping_add(unzigzag(step));
+                let nanoseconds = nanoseconds.next().filter(|&part| part < 1_000_000_000);
+                let Some(nanoseconds) = nanoseconds else {
+                    return Err(reader.malformed("a time has no nanoseconds"));
+                };
+                Some(Timestamp { seconds, nanoseconds: nanoseconds as u32 })
+            }
+        };
+        let mode = modes[index].checked_sub(1);
+        if mode.is_some_and(|mode| mode > MOST_MODE) {
+            return Err(reader.malformed(format!("{} is no mode", modes[index] - 1)));
+        }
+        documents.push(Document {
+            name,
+            bytes: bytes[index],
+            modified,
+            mode: mode.map(|mode| mode as u32),
+        });
+    }
+    if nanoseconds.next().is_some() {
+        return Err(reader.malformed("there are nanoseconds without a time"));
+    }
+    let digests =
+        (0..digest_count(&documents)).map(|_| reader.u32()).collect::<Result<Vec<u32>>>()?;
+    reader.finish()?;
+    Ok(DocumentTable { documents, digests })
+}
+
+fn decode_names(
+    reader: &Reader<'_>,
+    shared: &[u64],
+    lengths: &[u64],
+    compressed: &[u8],
+) -> Result<Vec<Vec<u8>>> {
+    let mut suffixes = zstd::Decoder::with_buffer(compressed)
+        .map_err(|error| reader.malformed(format!("names: {error}")))?;
+    let mut names: Vec<Vec<u8>> = Vec::with_capacity(shared.len());
+    // What all names together may take: enough for paths of 64 KiB, too little to harm.
+    let mut allowance = (shared.len() as u64 + 1).saturating_mul(1 << 16);
+    for (&shared, &length) in shared.iter().zip(lengths) {
+        let previous: &[u8] = names.last().map_or(&[], |name| name);
+        if shared > previous.len() as u64 || shared.saturating_add(length) > allowance {
+            return Err(reader.malformed("a name cannot be of that length"));
+        }
+        allowance -= shared + length;
+        let mut name = previous[..shared as usize].to_vec();
+        let read = suffixes
+            .by_ref()
+            .take(length)
+            .read_to_end(&mut name)
+            .map_err(|error| reader.malformed(format!("names: {error}")))?;
+        if read as u64 != length {
+            return Err(reader.malformed("the names end early"));
+        }
+        if !names.is_empty() && name.as_slice() <= previous {
+            return Err(reader.malformed("the names are not in order"));
+        }
+        names.push(name);
+    }
+    match suffixes.read(&mut [0]) {
+        Ok(0) => Ok(names),
+        Ok(_) => Err(reader.malformed("bytes follow the last name")),
+        Err(error) => Err(reader.malformed(format!("names: {error}"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn documents() -> impl Strategy<Value = Vec<Document>> {
+        let time = proptest::option::of((any::<i32>(), 0_u32..1_000_000_000));
+        let rest = (0_u64..10_000, time, proptest::option::of(0_u32..0o10000));
+        proptest::collection::btree_map(proptest::collection::vec(any::<u8>(), 1..12), rest, 0..60)
+            .prop_map(|map| {
+                map.into_iter()
+                    .map(|(name, (bytes, time, mode))| Document {
+                        name,
+                        bytes,
+                        modified: time.map(|(seconds, nanoseconds)| Timestamp {
+                            seconds: seconds.into(),
+                            nanoseconds,
+                        }),
+                        mode,
+                    })
+                    .collect()
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn tables_round_trip(documents in documents()) {
+            let digests = (0..digest_count(&documents) as u32).collect();
+            let table = DocumentTable { documents, digests };
+            let section = encode(&table, 3);
+            prop_assert_eq!(&decode(&section).unwrap(), &table);
+            for cut in 0..section.len() {
+                prop_assert!(decode(&section[..cut]).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn small_documents_share_a_digest() {
+        let mut digester = Digester::default();
+        assert_eq!(digester.document(1, &[1], false), None);
+        let shared = digester.document(5000, &[2], false);
+        let alone = digester.document(5000, &[2], false);
+        assert!(shared.is_some() && alone.is_some() && shared != alone);
+        assert!(digester.document(0, &[3], true).is_some());
+    }
+
+    #[test]
+    fn pieces_are_cut_by_length_alone() {
+        let text = vec![7; HASHED_PIECE as usize + 100];
+        let mut whole = PieceHasher::default();
+        whole.update(&text);
+        let whole = whole.finish();
+        let mut parts = PieceHasher::default();
+        text.chunks(1_000_003).for_each(|part| parts.update(part));
+        assert_eq!(parts.finish(), whole);
+        assert_eq!(whole.len(), 2);
+        assert_eq!(PieceHasher::default().finish().len(), 1);
+        let mut exact = PieceHasher::default();
+        exact.update(&text[..HASHED_PIECE as usize]);
+        assert_eq!(exact.finish().len(), 1);
+    }
+}

@@ -1,0 +1,284 @@
+//! From bytes to a grammar. Nothing in the bytes is believed: every number is checked before it is used,
+//! and memory is taken only in proportion to the bytes that are there.
+
+use rayon::prelude::*;
+
+use super::symbol_class::{self, Meaning, RECENT};
+use super::{BLOCK, FREQUENCY_CLASSES, item_class};
+use crate::archive::integers;
+use crate::archive::rans::{Decoder, DecodingTable, Model, most_values};
+use crate::archive::wire::Reader;
+use crate::error::{Error, Result};
+use crate::grammar::Grammar;
+
+/// The items of a grammar, in the order of their introduction.
+struct Items {
+    token_count: u32,
+    /// The symbol of each.
+    symbols: Vec<u32>,
+    /// The frequency class of each; those of rules come behind those of tokens.
+    frequencies: Vec<u8>,
+    /// The length of each rule, the last rule first.
+    rule_lengths: Vec<u32>,
+}
+
+/// Decodes the three sections of a grammar, on all threads.
+pub(crate) fn decode(items: &[u8], symbols: &[u8], root: &[u8]) -> Result<Grammar> {
+    let items = decode_items(items)?;
+    let document_starts = document_starts(root)?;
+    let root_length = u64::from(*document_starts.last().expect("there is always one boundary"));
+
+    let mut total = root_length;
+    let mut rule_starts = Vec::with_capacity(items.rule_lengths.len() + 1);
+    for &length in items.rule_lengths.iter().rev() {
+        rule_starts.push(total as u32);
+        total += u64::from(length);
+        if total > u64::from(u32::MAX) {
+            return Err(Error::malformed("the lengths of the rules pass 2^32"));
+        }
+    }
+    rule_starts.push(total as u32);
+    let symbols = decode_symbols(symbols, &items, total)?;
+    Ok(Grammar::new(items.token_count, symbols, rule_starts, document_starts)?)
+}
+
+/// Where documents start in the root, and its end.
+fn document_starts(section: &[u8]) -> Result<Vec<u32>> {
+    let mut reader = Reader::new(section, "section ROOT");
+    let lengths = integers::read(&mut reader)?;
+    let mut starts = Vec::with_capacity(lengths.len() + 1);
+    starts.push(0_u32);
+    let mut end = 0_u64;
+    for length in lengths {
+        end = end.saturating_add(length);
+        starts.push(
+            u32::try_from(end).map_err(|_| reader.malformed("the root passes 2^32 symbols"))?,
+        );
+    }
+    reader.finish()?;
+    Ok(starts)
+}
+
+fn decode_items(section: &[u8]) -> Result<Items> {
+    let mut reader = Reader::new(section, "section ITEM");
+    let token_count = reader.bounded(u32::MAX.into(), "tokens")?;
+    let rule_count = reader.bounded(u32::MAX.into(), "rules")?;
+    let count = token_count + rule_count;
+    if count > u64::from(u32::MAX) || count > most_values(section.len()) {
+        return Err(reader.malformed(format!("{count} items cannot be in {} bytes", section.len())));
+    }
+    let (token_count, rule_count, count) = (token_count as u32, rule_count as u32, count as usize);
+    let classes = Model::read(&mut reader, item_class::COUNT)?.decoding_table();
+    let steps = Model::read(&mut reader, item_class::STEPS)?.decoding_table();
+    let lengths: Vec<u64> =
+        (0..count.div_ceil(BLOCK)).map(|_| reader.varint()).collect::<Result<_>>()?;
+    let streams: Vec<&[u8]> =
+        lengths.into_iter().map(|length| reader.take(length)).collect::<Result<_>>()?;
+    reader.finish()?;
+
+    let mut symbols = vec![0_u32; count];
+    let mut frequencies = vec![0_u8; count];
+    let rule_lengths: Vec<Vec<u32>> = symbols
+        .par_chunks_mut(BLOCK)
+        .zip(frequencies.par_chunks_mut(BLOCK))
+        .zip(streams)
+        .map(|((symbols, frequencies), stream)| {
+            decode_item_block(stream, &classes, &steps, token_count, symbols, frequencies)
+        })
+        .collect::<Result<_>>()?;
+    let rule_lengths = rule_lengths.concat();
+    if rule_lengths.len() != rule_count as usize {
+        return Err(Error::malformed(format!(
+            "section ITEM: {} rules are described, {rule_count} announced",
+            rule_lengths.len()
+        )));
+    }
+    number_rules(token_count, &mut symbols)?;
+    Ok(Items { token_count, symbols, frequencies, rule_lengths })
+}
+
+/// Stands for a rule among decoded items until it gets its number.
+const RULE: u32 = u32::MAX;
+
+fn decode_item_block(
+    stream: &[u8],
+    classes: &DecodingTable,
+    steps: &DecodingTable,
+    token_count: u32,
+    symbols: &mut [u32],
+    frequencies: &mut [u8],
+) -> Result<Vec<u32>> {
+    let mut decoder = Decoder::new(stream)?;
+    let mut rule_lengths = Vec::new();
+    let mut previous = 0_i64;
+    for (symbol, frequency) in symbols.iter_mut().zip(frequencies) {
+        let (class, length_bits) = item_class::parts(decoder.class(classes));
+        match length_bits {
+            None => {
+                let step = decoder.class(steps);
+                let magnitude = i64::from(decoder.below_top_bit((step / 2).min(32) as u32));
+                previous += if step % 2 == 1 { -magnitude } else { magnitude };
+                if previous < 0 || previous >= i64::from(token_count) {
+                    return Err(Error::malformed(format!(
+                        "section ITEM: token {previous} of {token_count}"
+                    )));
+                }
+                *symbol = previous as u32;
+                *frequency = class as u8;
+            }
+            Some(bits) => {
+                *symbol = RULE;
+                *frequency = (FREQUENCY_CLASSES + class) as u8;
+                rule_lengths.push(decoder.below_top_bit(bits).saturating_add(2));
+            }
+        }
+    }
+    decoder.finish()?;
+    Ok(rule_lengths)
+}
+
+/// Gives rules their numbers, the last one first, and checks that every token is there once.
+fn number_rules(token_count: u32, symbols: &mut [u32]) -> Result<()> {
+    let mut seen = vec![false; token_count as usize];
+    let mut next_rule = symbols.len() as u32;
+    for symbol in symbols {
+        if *symbol == RULE {
+            next_rule -= 1;
+            *symbol = next_rule;
+        } else if std::mem::replace(&mut seen[*symbol as usize], true) {
+            return Err(Error::malformed(format!(
+                "section ITEM: token {symbol} is introduced twice"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// The items of each frequency class in the order of their introduction, and how many of each class come
+/// before each block.
+struct ByFrequency {
+    ordinals: Vec<u32>,
+    starts: [u32; 2 * FREQUENCY_CLASSES + 1],
+    before_block: Vec<[u32; 2 * FREQUENCY_CLASSES]>,
+}
+
+impl ByFrequency {
+    fn new(frequencies: &[u8], block_starts: &[u32]) -> Self {
+        let mut starts = [0_u32; 2 * FREQUENCY_CLASSES + 1];
+        for &frequency in frequencies {
+            starts[frequency as usize + 1] += 1;
+        }
+        for class in 1..starts.len() {
+            starts[class] += starts[class - 1];
+        }
+        let mut ordinals = vec![0_u32; frequencies.len()];
+        let mut counts = [0_u32; 2 * FREQUENCY_CLASSES];
+        let mut before_block = Vec::with_capacity(block_starts.len());
+        for (ordinal, &frequency) in frequencies.iter().enumerate() {
+            while block_starts.get(before_block.len()) == Some(&(ordinal as u32)) {
+                before_block.push(counts);
+            }
+            let count = &mut counts[frequency as usize];
+            ordinals[(starts[frequency as usize] + *count) as usize] = ordinal as u32;
+            *count += 1;
+        }
+        before_block.resize(block_starts.len(), counts);
+        Self { ordinals, starts, before_block }
+    }
+}
+
+fn decode_symbols(section: &[u8], items: &Items, expected: u64) -> Result<Vec<u32>> {
+    let mut reader = Reader::new(section, "section SYMB");
+    let count = reader.varint()?;
+    if count != expected {
+        return Err(reader.malformed(format!("{count} symbols, where the rules have {expected}")));
+    }
+    if count > most_values(section.len()) {
+        return Err(
+            reader.malformed(format!("{count} symbols cannot be in {} bytes", section.len()))
+        );
+    }
+    let table = Model::read(&mut reader, symbol_class::COUNT)?.decoding_table();
+    let mut introduced = 0_u64;
+    let mut block_starts = Vec::new();
+    let mut lengths = Vec::new();
+    for _ in 0..(count as usize).div_ceil(BLOCK) {
+        block_starts.push(introduced as u32);
+        introduced += reader.bounded(items.symbols.len() as u64 - introduced, "introductions")?;
+        lengths.push(reader.varint()?);
+    }
+    if introduced != items.symbols.len() as u64 {
+        return Err(
+            reader.malformed(format!("{introduced} of {} items occur", items.symbols.len()))
+        );
+    }
+    let streams: Vec<&[u8]> =
+        lengths.into_iter().map(|length| reader.take(length)).collect::<Result<_>>()?;
+    reader.finish()?;
+
+    let by_frequency = ByFrequency::new(&items.frequencies, &block_starts);
+    let block_ends = block_starts.iter().skip(1).copied().chain([introduced as u32]);
+    let blocks: Vec<(u32, u32, &[u8])> = block_starts
+        .iter()
+        .zip(block_ends)
+        .zip(streams)
+        .map(|((&start, end), stream)| (start, end, stream))
+        .collect();
+    let mut symbols = vec![0_u32; count as usize];
+    symbols.par_rchunks_mut(BLOCK).zip(blocks).zip(&by_frequency.before_block).try_for_each(
+        |((symbols, (start, end, stream)), before)| {
+            let decoder = Decoder::new(stream)?;
+            decode_symbol_block(decoder, &table, items, &by_frequency, *before, start..end, symbols)
+        },
+    )?;
+    Ok(symbols)
+}
+
+/// Decodes one block, which introduces the items of the range given.
+fn decode_symbol_block(
+    mut decoder: Decoder<'_>,
+    table: &DecodingTable,
+    items: &Items,
+    by_frequency: &ByFrequency,
+    mut introduced: [u32; 2 * FREQUENCY_CLASSES],
+    introduces: std::ops::Range<u32>,
+    symbols: &mut [u32],
+) -> Result<()> {
+    let mut next = introduces.start;
+    let mut recent = [0_u32; RECENT];
+    for symbol in symbols.iter_mut().rev() {
+        let ordinal = match symbol_class::meaning(decoder.class(table)) {
+            Meaning::Introduction => {
+                if next >= introduces.end {
+                    return Err(Error::malformed("section SYMB: a block introduces too much"));
+                }
+                introduced[items.frequencies[next as usize] as usize] += 1;
+                next += 1;
+                next - 1
+            }
+            Meaning::Nearby { recent: index, bits, backwards } => {
+                let distance = decoder.below_top_bit(bits);
+                let from = recent[index];
+                if backwards { from.wrapping_sub(distance) } else { from.wrapping_add(distance) }
+            }
+            Meaning::ByFrequency { frequency, bits } => {
+                let since = 1 << bits | decoder.bits(bits);
+                let count = introduced[frequency];
+                if since > count {
+                    return Err(Error::malformed("section SYMB: a symbol refers to nothing"));
+                }
+                by_frequency.ordinals[(by_frequency.starts[frequency] + count - since) as usize]
+            }
+        };
+        if ordinal >= next {
+            return Err(Error::malformed("section SYMB: a symbol refers to nothing"));
+        }
+        *symbol = items.symbols[ordinal as usize];
+        recent.rotate_right(1);
+        recent[0] = ordinal;
+    }
+    if next != introduces.end {
+        return Err(Error::malformed("section SYMB: a block introduces too little"));
+    }
+    decoder.finish()
+}

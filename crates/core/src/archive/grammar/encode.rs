@@ -1,0 +1,270 @@
+//! From a grammar to bytes.
+
+use rayon::prelude::*;
+
+use super::symbol_class::{self, MOST_NEARBY_BITS, RECENT};
+use super::{BLOCK, Encoded, FREQUENCY_CLASSES, frequency_class, item_class};
+use crate::archive::integers::{self, bit_length};
+use crate::archive::rans::{Encoder, Model};
+use crate::archive::wire::put_varint;
+use crate::grammar::Grammar;
+
+/// One of so many blocks is looked at to estimate what classes cost.
+const SAMPLE: usize = 8;
+
+/// What the coder must know of an item.
+#[derive(Clone, Copy)]
+struct Item {
+    /// How many items were introduced before it.
+    ordinal: u32,
+    /// How many items of its frequency class were introduced before it.
+    rank: u32,
+    /// Its frequency class; those of rules come behind those of tokens.
+    frequency: u8,
+}
+
+const UNSEEN: u32 = u32::MAX;
+
+/// What was introduced before a block.
+#[derive(Clone)]
+struct BlockStart {
+    items: u32,
+    by_frequency: Box<[u32; 2 * FREQUENCY_CLASSES]>,
+}
+
+/// Encodes a grammar, on all threads.
+///
+/// # Panics
+/// If a token or rule is never used, or rules are not numbered in the order in which their last uses
+/// stand (Kahn's order); every grammar of the builders is.
+pub(crate) fn encode(grammar: &Grammar) -> Encoded {
+    let symbols = grammar.symbols();
+    let (items, introduced, starts) = introduce(grammar);
+    let blocks: Vec<(&BlockStart, &[u32])> = starts.iter().zip(symbols.rchunks(BLOCK)).collect();
+
+    // What classes cost, from a sample: at first as if all cost the same, then as the sample has them.
+    let mut costs = vec![8.0_f32; symbol_class::COUNT];
+    for _ in 0..2 {
+        let sample = blocks.iter().step_by(SAMPLE).copied().collect::<Vec<_>>();
+        costs = class_costs(&count_classes(&sample, &items, &costs));
+    }
+    let model = Model::from_counts(&count_classes(&blocks, &items, &costs));
+    let streams: Vec<Vec<u8>> = blocks
+        .par_iter()
+        .map(|(start, block)| {
+            let mut encoder = Encoder::default();
+            code_block(start, block, &items, &costs, |class, value, bits| {
+                encoder.class(&model, class);
+                encoder.bits(value, bits);
+            });
+            let mut stream = Vec::new();
+            encoder.write(&mut stream);
+            stream
+        })
+        .collect();
+    let mut encoded = Encoded::default();
+    put_varint(&mut encoded.symbols, symbols.len() as u64);
+    model.write(&mut encoded.symbols);
+    let ends = starts.iter().skip(1).map(|start| start.items).chain([introduced.len() as u32]);
+    for ((start, end), stream) in starts.iter().zip(ends).zip(&streams) {
+        put_varint(&mut encoded.symbols, u64::from(end - start.items));
+        put_varint(&mut encoded.symbols, stream.len() as u64);
+    }
+    for stream in streams {
+        encoded.symbols.extend_from_slice(&stream);
+    }
+
+    encoded.items = encode_items(grammar, &items, &introduced);
+    let documents = grammar.document_starts();
+    let lengths = documents.windows(2).map(|pair| u64::from(pair[1] - pair[0]));
+    integers::write(&mut encoded.root, lengths);
+    encoded
+}
+
+/// All items, the symbols in the order of their introduction, and what was introduced before each block.
+fn introduce(grammar: &Grammar) -> (Vec<Item>, Vec<u32>, Vec<BlockStart>) {
+    let token_count = grammar.token_count();
+    let symbols = grammar.symbols();
+    let count = token_count as usize + grammar.rule_count() as usize;
+    let mut uses = vec![0_u32; count];
+    for &symbol in symbols {
+        uses[symbol as usize] += 1;
+    }
+    let mut items: Vec<Item> = uses
+        .iter()
+        .enumerate()
+        .map(|(symbol, &uses)| {
+            let rules = if symbol < token_count as usize { 0 } else { FREQUENCY_CLASSES };
+            let frequency = (rules + frequency_class(uses)) as u8;
+            Item { ordinal: UNSEEN, rank: 0, frequency }
+        })
+        .collect();
+    drop(uses);
+    let mut introduced = Vec::with_capacity(count);
+    let mut starts = Vec::with_capacity(symbols.len().div_ceil(BLOCK));
+    let mut by_frequency = Box::new([0_u32; 2 * FREQUENCY_CLASSES]);
+    let mut next_rule = count as u32;
+    for block in symbols.rchunks(BLOCK) {
+        starts.push(BlockStart {
+            items: introduced.len() as u32,
+            by_frequency: by_frequency.clone(),
+        });
+        for &symbol in block.iter().rev() {
+            let item = &mut items[symbol as usize];
+            if item.ordinal == UNSEEN {
+                item.ordinal = introduced.len() as u32;
+                let rank = &mut by_frequency[item.frequency as usize];
+                item.rank = *rank;
+                *rank += 1;
+                introduced.push(symbol);
+                if symbol >= token_count {
+                    next_rule -= 1;
+                    assert_eq!(symbol, next_rule, "rules are numbered by their last uses");
+                }
+            }
+        }
+    }
+    assert_eq!(introduced.len(), count, "every token and rule is used");
+    (items, introduced, starts)
+}
+
+/// Calls `emit` with class, raw value and number of raw bits of every symbol of a block.
+#[inline(always)]
+fn code_block(
+    start: &BlockStart,
+    block: &[u32],
+    items: &[Item],
+    costs: &[f32],
+    mut emit: impl FnMut(usize, u32, u32),
+) {
+    let mut next = start.items;
+    let mut by_frequency = start.by_frequency.clone();
+    let mut recent = [0_u32; RECENT];
+    for &symbol in block.iter().rev() {
+        let item = items[symbol as usize];
+        if item.ordinal == next {
+            emit(symbol_class::INTRODUCTION, 0, 0);
+            next += 1;
+            by_frequency[item.frequency as usize] += 1;
+        } else {
+            let since = by_frequency[item.frequency as usize] - item.rank;
+            let bits = since.ilog2();
+            let mut class = symbol_class::by_frequency(item.frequency.into(), bits);
+            let mut value = (since ^ 1 << bits, bits);
+            let mut cost = costs[class] + bits as f32;
+            for (index, &other) in recent.iter().enumerate() {
+                let distance = item.ordinal.abs_diff(other);
+                let length = bit_length(distance.into());
+                if length <= MOST_NEARBY_BITS {
+                    let other_class = symbol_class::nearby(index, length, item.ordinal < other);
+                    let raw = length.saturating_sub(1);
+                    let other_cost = costs[other_class] + raw as f32;
+                    if other_cost < cost {
+                        class = other_class;
+                        value = (distance & ((1 << raw) - 1), raw);
+                        cost = other_cost;
+                    }
+                }
+            }
+            emit(class, value.0, value.1);
+        }
+        recent.rotate_right(1);
+        recent[0] = item.ordinal;
+    }
+}
+
+fn count_classes(blocks: &[(&BlockStart, &[u32])], items: &[Item], costs: &[f32]) -> Vec<u64> {
+    let zero = || vec![0_u64; symbol_class::COUNT];
+    blocks
+        .par_iter()
+        .fold(zero, |mut counts, (start, block)| {
+            code_block(start, block, items, costs, |class, _, _| counts[class] += 1);
+            counts
+        })
+        .reduce(zero, |mut sum, counts| {
+            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            sum
+        })
+}
+
+/// Bits for each class; a class that was not seen may still be, at a price.
+fn class_costs(counts: &[u64]) -> Vec<f32> {
+    let total: u64 = counts.iter().sum();
+    counts.iter().map(|&count| ((total + 1) as f32 / (count as f32 + 0.3)).log2()).collect()
+}
+
+fn encode_items(grammar: &Grammar, items: &[Item], introduced: &[u32]) -> Vec<u8> {
+    let token_count = grammar.token_count();
+    // A token's class, or a rule's class and its length less two.
+    let class = |symbol: u32| -> (usize, u32) {
+        let frequency = usize::from(items[symbol as usize].frequency);
+        match grammar.rule_of(symbol) {
+            None => (frequency, 0),
+            Some(rule) => {
+                let length = grammar.body(rule).len() as u32 - 2;
+                let bits = bit_length(length.into());
+                (item_class::rule(frequency - FREQUENCY_CLASSES, bits), length)
+            }
+        }
+    };
+    let step_class =
+        |step: i64| (2 * bit_length(step.unsigned_abs()) + u32::from(step < 0)) as usize;
+    let steps = |block: &[u32], mut visit: Box<dyn FnMut(u32, i64) + '_>| {
+        let mut previous = 0_i64;
+        for &symbol in block {
+            let step = if symbol < token_count { i64::from(symbol) - previous } else { 0 };
+            previous += step;
+            visit(symbol, step);
+        }
+    };
+    let (mut class_counts, mut step_counts) =
+        (vec![0_u64; item_class::COUNT], vec![0_u64; item_class::STEPS]);
+    for block in introduced.chunks(BLOCK) {
+        steps(
+            block,
+            Box::new(|symbol, step| {
+                class_counts[class(symbol).0] += 1;
+                if symbol < token_count {
+                    step_counts[step_class(step)] += 1;
+                }
+            }),
+        );
+    }
+    let (classes, step_classes) =
+        (Model::from_counts(&class_counts), Model::from_counts(&step_counts));
+    let streams: Vec<Vec<u8>> = introduced
+        .par_chunks(BLOCK)
+        .map(|block| {
+            let mut encoder = Encoder::default();
+            steps(
+                block,
+                Box::new(|symbol, step| {
+                    let (class, length) = class(symbol);
+                    encoder.class(&classes, class);
+                    if symbol < token_count {
+                        encoder.class(&step_classes, step_class(step));
+                        let magnitude = step.unsigned_abs();
+                        encoder.below_top_bit(magnitude as u32, bit_length(magnitude));
+                    } else {
+                        encoder.below_top_bit(length, bit_length(length.into()));
+                    }
+                }),
+            );
+            let mut stream = Vec::new();
+            encoder.write(&mut stream);
+            stream
+        })
+        .collect();
+    let mut bytes = Vec::new();
+    put_varint(&mut bytes, token_count.into());
+    put_varint(&mut bytes, grammar.rule_count().into());
+    classes.write(&mut bytes);
+    step_classes.write(&mut bytes);
+    for stream in &streams {
+        put_varint(&mut bytes, stream.len() as u64);
+    }
+    for stream in streams {
+        bytes.extend_from_slice(&stream);
+    }
+    bytes
+}

@@ -1,0 +1,154 @@
+//! What the archive says about itself: the section `INFO` of docs/format.md. A few dozen bytes.
+
+use super::types::{Level, SegmentInfo};
+use super::wire::{Reader, put_varint};
+use crate::error::Result;
+
+/// Segments are numbered with fewer bits than sections could be.
+const MOST_SEGMENTS: u64 = 1 << 16;
+
+/// The fields of the section.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Summary {
+    /// The program that wrote the archive.
+    pub written_by: String,
+    /// `words` or `whitespace`.
+    pub lexer: String,
+    /// `repair` or `sequitur`.
+    pub builder: String,
+    /// How the segments are encoded.
+    pub level: Level,
+    /// Number of documents.
+    pub documents: u64,
+    /// Bytes of text.
+    pub text_bytes: u64,
+    /// The segments.
+    pub segments: Vec<SegmentInfo>,
+}
+
+pub(super) fn encode(summary: &Summary) -> Vec<u8> {
+    let mut section = Vec::new();
+    for text in [&summary.written_by, &summary.lexer, &summary.builder] {
+        put_varint(&mut section, text.len() as u64);
+        section.extend_from_slice(text.as_bytes());
+    }
+    let level = match summary.level {
+        Level::Fast => 0,
+        Level::Dense => 1,
+    };
+    for number in [level, summary.documents, summary.text_bytes, summary.segments.len() as u64] {
+        put_varint(&mut section, number);
+    }
+    for segment in &summary.segments {
+        for number in numbers(segment) {
+            put_varint(&mut section, number);
+        }
+    }
+    section
+}
+
+pub(super) fn decode(section: &[u8]) -> Result<Summary> {
+    let mut reader = Reader::new(section, "section INFO");
+    let mut texts = [const { String::new() }; 3];
+    for text in &mut texts {
+        let length = reader.varint()?;
+        let bytes = reader.take(length)?.to_vec();
+        *text = String::from_utf8(bytes).map_err(|_| reader.malformed("a text is not UTF-8"))?;
+    }
+    let [written_by, lexer, builder] = texts;
+    let level = match reader.varint()? {
+        0 => Level::Fast,
+        1 => Level::Dense,
+        other => return Err(reader.malformed(format!("{other} is no level"))),
+    };
+    let documents = reader.varint()?;
+    let text_bytes = reader.varint()?;
+    let count = reader.bounded(MOST_SEGMENTS, "segments")?;
+    let mut segments = Vec::new();
+    for _ in 0..count {
+        let mut numbers = [0; 10];
+        for number in &mut numbers {
+            *number = reader.varint()?;
+        }
+        segments.push(segment(numbers));
+    }
+    reader.finish()?;
+    Ok(Summary { written_by, lexer, builder, level, documents, text_bytes, segments })
+}
+
+fn numbers(segment: &SegmentInfo) -> [u64; 10] {
+    let SegmentInfo {
+        first_document,
+        documents,
+        text_bytes,
+        tokens,
+        token_types,
+        words,
+        rules,
+        symbols,
+        root_symbols,
+        depth,
+    } = *segment;
+    [
+        first_document,
+        documents,
+        text_bytes,
+        tokens,
+        token_types,
+        words,
+        rules,
+        symbols,
+        root_symbols,
+        depth,
+    ]
+}
+
+fn segment(numbers: [u64; 10]) -> SegmentInfo {
+    let [
+        first_document,
+        documents,
+        text_bytes,
+        tokens,
+        token_types,
+        words,
+        rules,
+        symbols,
+        root_symbols,
+        depth,
+    ] = numbers;
+    SegmentInfo {
+        first_document,
+        documents,
+        text_bytes,
+        tokens,
+        token_types,
+        words,
+        rules,
+        symbols,
+        root_symbols,
+        depth,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn summaries_round_trip() {
+        let summary = Summary {
+            written_by: "tadoc 1".into(),
+            lexer: "words".into(),
+            builder: "repair".into(),
+            level: Level::Dense,
+            documents: 3,
+            text_bytes: 1 << 40,
+            segments: vec![segment([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), SegmentInfo::default()],
+        };
+        let section = encode(&summary);
+        assert_eq!(decode(&section).unwrap(), summary);
+        for cut in 0..section.len() {
+            assert!(decode(&section[..cut]).is_err());
+        }
+    }
+}

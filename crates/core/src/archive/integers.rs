@@ -1,0 +1,105 @@
+//! Lists of integers: the length in bits of each is a class, the bits below the highest are raw.
+//!
+//! One stream a list, so a list is read as a whole. Cost: a class and up to three takes of raw bits a
+//! value.
+
+use super::rans::{Decoder, Encoder, MOST_RAW_BITS, Model, most_values};
+use super::wire::{Reader, put_varint};
+use crate::error::Result;
+
+/// Appends a list.
+pub(crate) fn write(into: &mut Vec<u8>, values: impl Iterator<Item = u64> + Clone) {
+    let mut counts = [0; 65];
+    let mut length = 0_u64;
+    for value in values.clone() {
+        counts[bit_length(value) as usize] += 1;
+        length += 1;
+    }
+    put_varint(into, length);
+    if length == 0 {
+        return;
+    }
+    let model = Model::from_counts(&counts);
+    model.write(into);
+    let mut encoder = Encoder::default();
+    for value in values {
+        let bits = bit_length(value);
+        encoder.class(&model, bits as usize);
+        let mut left = bits.saturating_sub(1);
+        let mut rest = value;
+        while left > 0 {
+            let now = left.min(MOST_RAW_BITS);
+            encoder.bits((rest & ((1 << now) - 1)) as u32, now);
+            rest >>= now;
+            left -= now;
+        }
+    }
+    let mut stream = Vec::new();
+    encoder.write(&mut stream);
+    put_varint(into, stream.len() as u64);
+    into.extend_from_slice(&stream);
+}
+
+/// Reads a list.
+pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Vec<u64>> {
+    let length = reader.varint()?;
+    if length == 0 {
+        return Ok(Vec::new());
+    }
+    let table = Model::read(reader, 65)?.decoding_table();
+    let bytes = reader.varint()?;
+    let stream = reader.take(bytes)?;
+    if length > most_values(stream.len()) {
+        return Err(reader.malformed(format!("{length} integers cannot be in {bytes} bytes")));
+    }
+    let mut decoder = Decoder::new(stream)?;
+    let mut values = Vec::with_capacity(length as usize);
+    for _ in 0..length {
+        let bits = decoder.class(&table) as u32;
+        let mut value = 0_u64;
+        let mut done = 0;
+        while done + 1 < bits {
+            let now = (bits - 1 - done).min(MOST_RAW_BITS);
+            value |= u64::from(decoder.bits(now)) << done;
+            done += now;
+        }
+        if bits > 0 {
+            value |= 1 << (bits - 1);
+        }
+        values.push(value);
+    }
+    decoder.finish()?;
+    Ok(values)
+}
+
+/// How many bits an integer has: 0 for 0, 64 at the most.
+pub(crate) fn bit_length(value: u64) -> u32 {
+    u64::BITS - value.leading_zeros()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lists_round_trip(values in proptest::collection::vec(prop_oneof![0_u64..4, any::<u64>(), any::<u32>().prop_map(u64::from)], 0..500)) {
+            let mut bytes = Vec::new();
+            write(&mut bytes, values.iter().copied());
+            let mut reader = Reader::new(&bytes, "test");
+            prop_assert_eq!(read(&mut reader).unwrap(), values);
+            reader.finish().unwrap();
+        }
+    }
+
+    #[test]
+    fn a_length_that_cannot_be_is_refused() {
+        let mut bytes = Vec::new();
+        write(&mut bytes, [1, 2, 3].into_iter());
+        let mut huge = Vec::new();
+        put_varint(&mut huge, 1 << 40);
+        huge.extend_from_slice(&bytes[1..]);
+        assert!(read(&mut Reader::new(&huge, "test")).is_err());
+    }
+}

@@ -1,0 +1,203 @@
+//! Reading an archive: the table first, every section when it is asked for.
+
+use std::fs::File;
+use std::os::unix::fs::FileExt;
+use std::path::{Path, PathBuf};
+
+use super::container::{HEADER_BYTES, Header, Kind, Section, VERSION, checksum, parse_table};
+use super::dictionary::Dictionary;
+use super::documents::{self, DocumentTable};
+use super::grammar;
+use super::info::{self, Summary};
+use super::types::{Info, SectionInfo};
+use crate::error::{Error, Result};
+use crate::grammar::Grammar;
+
+/// An archive, opened. Holds the table of sections and the summary; sections are read, checked against
+/// their checksums and decoded when they are asked for.
+#[derive(Debug)]
+pub struct Archive {
+    file: File,
+    path: PathBuf,
+    header: Header,
+    sections: Vec<Section>,
+    summary: Summary,
+}
+
+impl Archive {
+    /// Opens an archive; reads its header, table and summary.
+    pub fn open(path: &Path) -> Result<Self> {
+        let io = |error| Error::io(path, error);
+        let file = File::open(path).map_err(io)?;
+        let metadata = file.metadata().map_err(io)?;
+        if metadata.is_dir() {
+            return Err(Error::NotAnArchive { found: format!("{} is a folder", path.display()) });
+        }
+        let file_bytes = metadata.len();
+        let mut start = vec![0; file_bytes.min(HEADER_BYTES as u64) as usize];
+        file.read_exact_at(&mut start, 0).map_err(io)?;
+        let header = Header::parse(&start, file_bytes)?;
+        let mut table = vec![0; header.table_bytes as usize];
+        file.read_exact_at(&mut table, header.table_offset).map_err(io)?;
+        let found = checksum(&table);
+        if found != header.table_checksum {
+            let expected = header.table_checksum;
+            return Err(Error::Checksum { what: "the table of sections".into(), expected, found });
+        }
+        let sections = parse_table(&table, header.table_offset)?;
+        let mut archive =
+            Self { file, path: path.to_owned(), header, sections, summary: Summary::default() };
+        archive.summary = info::decode(&archive.section(Kind::INFO, None)?)?;
+        archive.check_segments()?;
+        Ok(archive)
+    }
+
+    /// Checks that segments are whole and cover the documents in order.
+    fn check_segments(&self) -> Result<()> {
+        let summary = &self.summary;
+        let mut next = 0_u64;
+        let mut text_bytes = 0_u64;
+        for (number, segment) in summary.segments.iter().enumerate() {
+            for kind in [Kind::DICT, Kind::ITEM, Kind::SYMB, Kind::ROOT] {
+                self.find(kind, Some(number as u32))?;
+            }
+            // A document may go on in the next segment, so its number may come again.
+            let first = segment.first_document;
+            let continues = number > 0 && next.checked_sub(1) == Some(first);
+            if (first != next && !continues) || segment.documents == 0 {
+                return Err(Error::malformed(format!(
+                    "segment {number} starts at document {first}"
+                )));
+            }
+            next = first.saturating_add(segment.documents);
+            text_bytes = text_bytes.saturating_add(segment.text_bytes);
+        }
+        if next != summary.documents || text_bytes != summary.text_bytes {
+            return Err(Error::malformed("the segments do not add up to the documents"));
+        }
+        Ok(())
+    }
+
+    fn find(&self, kind: Kind, segment: Option<u32>) -> Result<&Section> {
+        self.sections
+            .iter()
+            .find(|section| (section.kind, section.segment) == (kind, segment))
+            .ok_or_else(|| Error::malformed(format!("section {kind} is missing")))
+    }
+
+    /// The bytes of a section, checked.
+    fn section(&self, kind: Kind, segment: Option<u32>) -> Result<Vec<u8>> {
+        self.read_section(self.find(kind, segment)?)
+    }
+
+    fn read_section(&self, section: &Section) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; section.bytes as usize];
+        let read = self.file.read_exact_at(&mut bytes, section.offset);
+        read.map_err(|error| Error::io(&self.path, error))?;
+        let found = checksum(&bytes);
+        if found != section.checksum {
+            let what = format!("section {}", section.kind);
+            return Err(Error::Checksum { what, expected: section.checksum, found });
+        }
+        Ok(bytes)
+    }
+
+    /// What the archive says about itself.
+    pub fn summary(&self) -> &Summary {
+        &self.summary
+    }
+
+    /// The path that it was opened at.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All that can be said without decoding a segment.
+    pub fn info(&self) -> Info {
+        let summary = self.summary.clone();
+        let sections = self.sections.iter().map(|section| SectionInfo {
+            kind: section.kind.to_string(),
+            segment: section.segment,
+            bytes: section.bytes,
+        });
+        Info {
+            version: VERSION,
+            lexer: summary.lexer,
+            builder: summary.builder,
+            level: summary.level,
+            written_by: summary.written_by,
+            archive_bytes: self.header.file_bytes,
+            text_bytes: summary.text_bytes,
+            documents: summary.documents,
+            segments: summary.segments,
+            sections: sections.collect(),
+        }
+    }
+
+    /// Reads the documents. O(documents).
+    pub fn documents(&self) -> Result<DocumentTable> {
+        let table = documents::decode(&self.section(Kind::DOCS, None)?)?;
+        let bytes =
+            table.documents.iter().try_fold(0_u64, |sum, document| sum.checked_add(document.bytes));
+        if table.documents.len() as u64 != self.summary.documents
+            || bytes != Some(self.summary.text_bytes)
+        {
+            return Err(Error::malformed("documents and summary do not agree"));
+        }
+        Ok(table)
+    }
+
+    /// Reads the dictionary of a segment; its blocks stay compressed.
+    pub fn dictionary(&self, segment: usize) -> Result<Dictionary> {
+        let dictionary = Dictionary::open(&self.section(Kind::DICT, Some(segment as u32))?)?;
+        self.check_figures(
+            segment,
+            [dictionary.token_count().into(), dictionary.word_count().into()],
+            |info| [info.token_types, info.words],
+        )?;
+        Ok(dictionary)
+    }
+
+    /// Decodes the grammar of a segment, on all threads.
+    pub fn grammar(&self, segment: usize) -> Result<Grammar> {
+        let number = Some(segment as u32);
+        let items = self.section(Kind::ITEM, number)?;
+        let symbols = self.section(Kind::SYMB, number)?;
+        let root = self.section(Kind::ROOT, number)?;
+        let grammar = grammar::decode(&items, &symbols, &root)?;
+        let found = [
+            grammar.token_count().into(),
+            grammar.rule_count().into(),
+            grammar.symbols().len() as u64,
+            grammar.root().len() as u64,
+            grammar.document_count() as u64,
+        ];
+        self.check_figures(segment, found, |info| {
+            [info.token_types, info.rules, info.symbols, info.root_symbols, info.documents]
+        })?;
+        Ok(grammar)
+    }
+
+    fn check_figures<const N: usize>(
+        &self,
+        segment: usize,
+        found: [u64; N],
+        recorded: impl Fn(&super::types::SegmentInfo) -> [u64; N],
+    ) -> Result<()> {
+        let recorded = recorded(&self.summary.segments[segment]);
+        if found != recorded {
+            return Err(Error::malformed(format!(
+                "segment {segment} has {found:?} parts, recorded are {recorded:?}"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Checks the checksums of all sections; gives their number.
+    pub fn check_sections(&self) -> Result<u64> {
+        for section in &self.sections {
+            self.read_section(section)?;
+        }
+        Ok(self.sections.len() as u64)
+    }
+}

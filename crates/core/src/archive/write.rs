@@ -1,0 +1,179 @@
+//! Writing an archive: aside, then synced, then under its name. At no moment is there half an archive
+//! under the real name, whatever ends the program.
+
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Seek, SeekFrom, Write};
+use std::path::{Path, PathBuf};
+
+use super::container::{HEADER_BYTES, Header, Kind, Section, checksum, write_table};
+use super::dictionary::{self, Entry};
+use super::documents::DocumentTable;
+use super::info::Summary;
+use super::types::Level;
+use super::{documents, grammar, info};
+use crate::error::{Error, Result};
+use crate::grammar::Grammar;
+
+/// Sections start at multiples of this, so that later versions may map them.
+const ALIGNMENT: u64 = 8;
+
+/// One segment, encoded: what [`ArchiveWriter::add_segment`] takes.
+#[derive(Debug)]
+pub struct EncodedSegment {
+    dictionary: Vec<u8>,
+    grammar: grammar::Encoded,
+}
+
+impl EncodedSegment {
+    /// Encodes a grammar and its dictionary, on all threads.
+    ///
+    /// # Panics
+    /// If the grammar has tokens or rules that are never used, or its rules are not in Kahn's order.
+    pub fn new(grammar: &Grammar, words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
+        let (dictionary, grammar) = rayon::join(
+            || dictionary::encode(words, separators, level),
+            || grammar::encode(grammar),
+        );
+        Self { dictionary, grammar }
+    }
+}
+
+/// A new archive on its way to disk. Dropped before [`ArchiveWriter::finish`], it leaves nothing behind.
+#[derive(Debug)]
+pub struct ArchiveWriter {
+    file: Option<File>,
+    aside: PathBuf,
+    path: PathBuf,
+    position: u64,
+    sections: Vec<Section>,
+    segments: u32,
+}
+
+impl ArchiveWriter {
+    /// Starts an archive that will be at `path`.
+    pub fn create(path: &Path) -> Result<Self> {
+        let (file, aside) = create_aside(path)?;
+        let mut writer = Self {
+            file: Some(file),
+            aside,
+            path: path.to_owned(),
+            position: 0,
+            sections: Vec::new(),
+            segments: 0,
+        };
+        writer.write(&[0; HEADER_BYTES])?;
+        Ok(writer)
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        let file = self.file.as_mut().expect("open until finished");
+        file.write_all(bytes).map_err(|error| Error::io(&self.aside, error))?;
+        self.position += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn add_section(&mut self, kind: Kind, segment: Option<u32>, bytes: &[u8]) -> Result<()> {
+        let padding = self.position.next_multiple_of(ALIGNMENT) - self.position;
+        self.write(&[0; ALIGNMENT as usize][..padding as usize])?;
+        self.sections.push(Section {
+            kind,
+            segment,
+            offset: self.position,
+            bytes: bytes.len() as u64,
+            checksum: checksum(bytes),
+        });
+        self.write(bytes)
+    }
+
+    /// Appends a segment.
+    pub fn add_segment(&mut self, segment: &EncodedSegment) -> Result<()> {
+        let number = Some(self.segments);
+        self.segments += 1;
+        self.add_section(Kind::DICT, number, &segment.dictionary)?;
+        self.add_section(Kind::ITEM, number, &segment.grammar.items)?;
+        self.add_section(Kind::SYMB, number, &segment.grammar.symbols)?;
+        self.add_section(Kind::ROOT, number, &segment.grammar.root)
+    }
+
+    /// Appends what is known at the end, syncs, and gives the archive its name; gives its length. An
+    /// archive that is there already is replaced only if `replace` says so.
+    pub fn finish(
+        mut self,
+        table: &DocumentTable,
+        summary: &Summary,
+        replace: bool,
+    ) -> Result<u64> {
+        let level = match summary.level {
+            Level::Fast => 9,
+            Level::Dense => 19,
+        };
+        self.add_section(Kind::DOCS, None, &documents::encode(table, level))?;
+        self.add_section(Kind::INFO, None, &info::encode(summary))?;
+        let bytes = write_table(&self.sections);
+        let header = Header {
+            file_bytes: self.position + bytes.len() as u64,
+            table_offset: self.position,
+            table_bytes: bytes.len() as u64,
+            table_checksum: checksum(&bytes),
+        };
+        self.write(&bytes)?;
+        let mut file = self.file.take().expect("open until finished");
+        let written = file
+            .seek(SeekFrom::Start(0))
+            .and_then(|_| file.write_all(&header.to_bytes()))
+            .and_then(|()| file.sync_all());
+        drop(file);
+        written.map_err(|error| Error::io(&self.aside, error))?;
+        give_name(&self.aside, &self.path, replace)?;
+        Ok(header.file_bytes)
+    }
+}
+
+impl Drop for ArchiveWriter {
+    fn drop(&mut self) {
+        // After a finish that succeeded there is nothing under this name.
+        drop(self.file.take());
+        let _ = std::fs::remove_file(&self.aside);
+    }
+}
+
+/// Creates a new file beside `path`, under a name that no other process uses.
+fn create_aside(path: &Path) -> Result<(File, PathBuf)> {
+    let name = path.file_name().ok_or_else(|| {
+        Error::io(path, std::io::Error::new(ErrorKind::InvalidInput, "this is no file name"))
+    })?;
+    for attempt in 0_u32.. {
+        let mut aside = name.to_owned();
+        aside.push(format!(".tmp-{}-{attempt}", std::process::id()));
+        let aside = path.with_file_name(aside);
+        match OpenOptions::new().write(true).create_new(true).open(&aside) {
+            Ok(file) => return Ok((file, aside)),
+            Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < 1000 => {}
+            Err(error) => return Err(Error::io(path, error)),
+        }
+    }
+    unreachable!("the loop returns")
+}
+
+/// Renames, and makes the new name durable. Without `replace`, a file that came up under the name in the
+/// meantime wins: a hard link, unlike a rename, never replaces.
+fn give_name(aside: &Path, path: &Path, replace: bool) -> Result<()> {
+    let exists = || Error::Exists { path: path.to_owned() };
+    if replace {
+        std::fs::rename(aside, path).map_err(|error| Error::io(path, error))?;
+    } else {
+        match std::fs::hard_link(aside, path) {
+            Ok(()) => std::fs::remove_file(aside).map_err(|error| Error::io(aside, error))?,
+            Err(error) if error.kind() == ErrorKind::AlreadyExists => return Err(exists()),
+            // A file system without hard links: look, then rename.
+            Err(_) if path.symlink_metadata().is_ok() => return Err(exists()),
+            Err(_) => std::fs::rename(aside, path).map_err(|error| Error::io(path, error))?,
+        }
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    // Not every system can sync a folder; the archive itself is on disk either way.
+    if let Ok(folder) = File::open(folder.unwrap_or(Path::new("."))) {
+        let _ = folder.sync_all();
+    }
+    Ok(())
+}

@@ -1,0 +1,331 @@
+//! Cutting the inputs into batches of about 8 MiB, in order: what one thread reads and lexes at a time.
+//!
+//! Small files share a batch, large ones are cut where no word is split. Where a file is cut depends on its
+//! bytes alone, so the archive does not depend on the number of threads. Files are read by the threads that
+//! lex them; streams are read here, one after the other.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io::Read;
+use std::os::unix::fs::{FileExt, MetadataExt};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use xxhash_rust::xxh64::xxh64;
+
+use super::{Input, Source, Split};
+use crate::build::lexer::Lexer;
+use crate::error::{Error, Result};
+
+/// Bytes of a batch, and of a piece that gets a hash of its own.
+pub(super) const BATCH: u64 = tadoc_core::archive::HASHED_PIECE;
+/// Files in a batch at the most.
+const MOST_FILES: usize = 1024;
+/// How a file is read on to find a place to cut.
+const READ_ON: usize = 1 << 16;
+
+/// Some text to lex, of one or several inputs.
+pub(super) struct Batch {
+    /// Its place in the order of the text.
+    pub(super) number: u64,
+    pub(super) content: Content,
+}
+
+pub(super) enum Content {
+    /// Whole files.
+    Files(Vec<FileInput>),
+    /// The piece of a large file that starts at this multiple of [`BATCH`].
+    Part { file: FileInput, index: u64 },
+    /// Text in memory.
+    Text(Text),
+}
+
+/// A file to read, as it was when its turn came.
+#[derive(Clone)]
+pub(super) struct FileInput {
+    pub(super) input: usize,
+    pub(super) path: Arc<Path>,
+    pub(super) bytes: u64,
+    pub(super) modified: (i64, i64),
+}
+
+/// Text of one input.
+#[derive(Clone)]
+pub(super) struct Text {
+    pub(super) input: usize,
+    pub(super) bytes: Vec<u8>,
+    /// Hash of a whole piece, if one ends here: pieces are cut by length, text between words.
+    pub(super) hash: Option<u64>,
+    /// The input ends with this text.
+    pub(super) ends: bool,
+    /// The file grew since it was looked at.
+    pub(super) grew: Option<PathBuf>,
+}
+
+/// Hands out the batches.
+pub(super) struct Feed {
+    inputs: std::vec::IntoIter<(usize, Source)>,
+    open: Option<OpenInput>,
+    /// Batches that were handed out and came back, to be handed out again.
+    returned: VecDeque<Batch>,
+    next_number: u64,
+    split: Split,
+}
+
+/// An input that fills several batches.
+enum OpenInput {
+    File { file: FileInput, next: u64 },
+    Stream(OpenStream),
+}
+
+struct OpenStream {
+    input: usize,
+    path: PathBuf,
+    stream: Box<dyn Read + Send>,
+    /// Text that was read, behind the last place to cut.
+    carry: Vec<u8>,
+    /// Nothing was read yet.
+    first: bool,
+}
+
+impl OpenStream {
+    fn new(input: usize, path: PathBuf, stream: Box<dyn Read + Send>) -> Self {
+        Self { input, path, stream, carry: Vec::new(), first: true }
+    }
+}
+
+impl Feed {
+    pub(super) fn new(inputs: Vec<Input>, split: Split) -> Self {
+        let sources: Vec<(usize, Source)> =
+            inputs.into_iter().map(|input| input.source).enumerate().collect();
+        Self {
+            inputs: sources.into_iter(),
+            open: None,
+            returned: VecDeque::new(),
+            next_number: 0,
+            split,
+        }
+    }
+
+    /// The number of the batch that comes next.
+    pub(super) fn position(&self) -> u64 {
+        self.returned.front().map_or(self.next_number, |batch| batch.number)
+    }
+
+    /// Takes batches back that belong to the next segment.
+    pub(super) fn give_back(&mut self, mut batches: Vec<Batch>) {
+        batches.sort_by_key(|batch| batch.number);
+        batches.into_iter().rev().for_each(|batch| self.returned.push_front(batch));
+    }
+
+    /// The next batch, or `None` when all were handed out.
+    pub(super) fn next(&mut self) -> Result<Option<Batch>> {
+        if let Some(batch) = self.returned.pop_front() {
+            return Ok(Some(batch));
+        }
+        let Some(content) = self.next_content()? else { return Ok(None) };
+        let number = self.next_number;
+        self.next_number += 1;
+        Ok(Some(Batch { number, content }))
+    }
+
+    fn next_content(&mut self) -> Result<Option<Content>> {
+        match self.open.take() {
+            Some(OpenInput::File { file, next }) => return Ok(Some(self.part(file, next))),
+            Some(OpenInput::Stream(stream)) => return self.read_stream(stream).map(Some),
+            None => {}
+        }
+        let mut files: Vec<FileInput> = Vec::new();
+        let mut bytes = 0;
+        // Small files are gathered until a batch is full or another kind of input comes.
+        while let Some((_, Source::File(_))) = self.inputs.as_slice().first() {
+            let Some((input, Source::File(path))) = self.inputs.next() else { unreachable!() };
+            let file = look_at(input, path)?;
+            if file.bytes > BATCH {
+                if files.is_empty() {
+                    return Ok(Some(self.part(file, 0)));
+                }
+                self.open = Some(OpenInput::File { file, next: 0 });
+                return Ok(Some(Content::Files(files)));
+            }
+            bytes += file.bytes;
+            files.push(file);
+            if bytes >= BATCH || files.len() >= MOST_FILES {
+                break;
+            }
+        }
+        if !files.is_empty() {
+            return Ok(Some(Content::Files(files)));
+        }
+        match self.inputs.next() {
+            None => Ok(None),
+            Some((_, Source::File(_))) => unreachable!("files were gathered"),
+            Some((input, Source::Bytes(bytes))) => {
+                let stream: Box<dyn Read + Send> = Box::new(std::io::Cursor::new(bytes));
+                self.read_stream(OpenStream::new(input, PathBuf::new(), stream)).map(Some)
+            }
+            Some((input, Source::Stream(path, open))) => {
+                let stream = open().map_err(|error| Error::io(&path, error))?;
+                self.read_stream(OpenStream::new(input, path, stream)).map(Some)
+            }
+        }
+    }
+
+    fn part(&mut self, file: FileInput, index: u64) -> Content {
+        if (index + 1) * BATCH < file.bytes {
+            self.open = Some(OpenInput::File { file: file.clone(), next: index + 1 });
+        }
+        Content::Part { file, index }
+    }
+
+    /// Reads the next piece of a stream; text behind the last place to cut is carried over.
+    fn read_stream(&mut self, mut open: OpenStream) -> Result<Content> {
+        let mut bytes = std::mem::take(&mut open.carry);
+        let carried = bytes.len();
+        open.stream
+            .by_ref()
+            .take(BATCH)
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::io(&open.path, error))?;
+        let piece = &bytes[carried..];
+        let ends = (piece.len() as u64) < BATCH;
+        // A stream without bytes has one empty piece; one that ended with a piece has no other.
+        let hash = (!piece.is_empty() || open.first).then(|| xxh64(piece, 0));
+        let input = open.input;
+        if !ends {
+            open.carry = match last_cut(self.split, &bytes) {
+                Some(end) => bytes.split_off(end),
+                None => std::mem::take(&mut bytes),
+            };
+            open.first = false;
+            self.open = Some(OpenInput::Stream(open));
+        }
+        Ok(Content::Text(Text { input, bytes, hash, ends, grew: None }))
+    }
+}
+
+fn look_at(input: usize, path: PathBuf) -> Result<FileInput> {
+    let metadata = std::fs::metadata(&path).map_err(|error| Error::io(&path, error))?;
+    Ok(FileInput {
+        input,
+        path: path.into(),
+        bytes: metadata.len(),
+        modified: (metadata.mtime(), metadata.mtime_nsec()),
+    })
+}
+
+/// The first place at or behind `from` where text may be cut.
+fn first_cut(lexer: Lexer, split: Split, text: &[u8], from: usize) -> Option<usize> {
+    match split {
+        Split::Files => lexer.safe_cut(text, from),
+        Split::Lines => memchr::memchr(b'\n', &text[from..]).map(|at| from + at + 1),
+    }
+}
+
+/// The last place where text may be cut.
+fn last_cut(split: Split, text: &[u8]) -> Option<usize> {
+    let found = match split {
+        Split::Files => memchr::memrchr2(b'\n', b' ', text),
+        Split::Lines => memchr::memrchr(b'\n', text),
+    };
+    found.map(|at| at + 1)
+}
+
+impl Content {
+    /// Reads the text, and calls `each` with that of each input in order.
+    pub(super) fn read(
+        &self,
+        lexer: Lexer,
+        split: Split,
+        mut each: impl FnMut(Text) -> Result<()>,
+    ) -> Result<()> {
+        match self {
+            Content::Text(text) => each(text.clone()),
+            Content::Files(files) => {
+                for file in files {
+                    each(file.read_whole()?)?;
+                }
+                Ok(())
+            }
+            Content::Part { file, index } => each(file.read_part(lexer, split, *index)?),
+        }
+    }
+}
+
+impl FileInput {
+    fn error(&self, error: std::io::Error) -> Error {
+        Error::io(&*self.path, error)
+    }
+
+    fn changed(&self) -> Error {
+        Error::Changed { path: self.path.to_path_buf() }
+    }
+
+    fn read_exact(&self, file: &File, into: &mut [u8], offset: u64) -> Result<()> {
+        file.read_exact_at(into, offset).map_err(|error| match error.kind() {
+            std::io::ErrorKind::UnexpectedEof => self.changed(),
+            _ => self.error(error),
+        })
+    }
+
+    /// Fails if the file is not the one that was looked at; tells whether it grew since.
+    fn check(&self, file: &File) -> Result<Option<PathBuf>> {
+        let metadata = file.metadata().map_err(|error| self.error(error))?;
+        if metadata.len() > self.bytes {
+            return Ok(Some(self.path.to_path_buf()));
+        }
+        if metadata.len() < self.bytes || (metadata.mtime(), metadata.mtime_nsec()) != self.modified
+        {
+            return Err(self.changed());
+        }
+        Ok(None)
+    }
+
+    fn read_whole(&self) -> Result<Text> {
+        let file = File::open(&self.path).map_err(|error| self.error(error))?;
+        let mut bytes = vec![0; self.bytes as usize];
+        self.read_exact(&file, &mut bytes, 0)?;
+        let hash = Some(xxh64(&bytes, 0));
+        Ok(Text { input: self.input, bytes, hash, ends: true, grew: self.check(&file)? })
+    }
+
+    /// Reads the text from the first place to cut in a piece to the first one in the next piece.
+    fn read_part(&self, lexer: Lexer, split: Split, index: u64) -> Result<Text> {
+        let file = File::open(&self.path).map_err(|error| self.error(error))?;
+        let start = index * BATCH;
+        let end = (start + BATCH).min(self.bytes);
+        let mut bytes = vec![0; (end - start) as usize];
+        self.read_exact(&file, &mut bytes, start)?;
+        let hash = Some(xxh64(&bytes, 0));
+        let from = match index {
+            0 => Some(0),
+            _ => first_cut(lexer, split, &bytes, 0),
+        };
+        let Some(from) = from else {
+            // A word that goes on through the whole piece belongs to a piece before.
+            let grew = self.check(&file)?;
+            return Ok(Text {
+                input: self.input,
+                bytes: Vec::new(),
+                hash,
+                ends: end == self.bytes,
+                grew,
+            });
+        };
+        let mut searched = bytes.len();
+        while start + (bytes.len() as u64) < self.bytes {
+            let more = (self.bytes - start - bytes.len() as u64).min(READ_ON as u64) as usize;
+            let length = bytes.len();
+            bytes.resize(length + more, 0);
+            self.read_exact(&file, &mut bytes[length..], start + length as u64)?;
+            if let Some(cut) = first_cut(lexer, split, &bytes, searched) {
+                bytes.truncate(cut);
+                break;
+            }
+            searched = bytes.len();
+        }
+        bytes.drain(..from);
+        let grew = self.check(&file)?;
+        Ok(Text { input: self.input, bytes, hash, ends: end == self.bytes, grew })
+    }
+}

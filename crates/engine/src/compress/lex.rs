@@ -1,0 +1,221 @@
+//! Lexing batches on all threads, until a segment is full.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
+use xxhash_rust::xxh64::xxh64;
+
+use super::feed::{Batch, Feed, Text};
+use super::{Split, Watch};
+use crate::build::interner::Interner;
+use crate::build::lexer::Lexer;
+use crate::error::Result;
+
+/// A batch, lexed by one of the threads.
+struct LexedBatch {
+    batch: Batch,
+    thread: usize,
+    tokens: Vec<u32>,
+    pieces: Vec<Piece>,
+    grown: Vec<PathBuf>,
+    interner_memory: usize,
+}
+
+/// A piece of a document.
+#[derive(Debug, Clone)]
+pub(super) struct Piece {
+    pub(super) input: usize,
+    /// Number of tokens.
+    pub(super) tokens: u32,
+    pub(super) bytes: u64,
+    /// Hash of a piece by length that ends here.
+    pub(super) hash: Option<u64>,
+    /// The document ends with this piece.
+    pub(super) ends: bool,
+}
+
+/// The tokens of one segment, as each thread numbered them.
+pub(super) struct LexedSegment {
+    pub(super) interners: Vec<Interner>,
+    /// Which thread's numbers, and the tokens; in the order of the text.
+    pub(super) tokens: Vec<(usize, Vec<u32>)>,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) grown: Vec<PathBuf>,
+    /// The threads went further than the segment, so their dictionaries have tokens of the next one.
+    pub(super) overshot: bool,
+}
+
+/// When a segment is full.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Budget {
+    pub(super) memory: u64,
+    pub(super) threads: usize,
+}
+
+/// What building a grammar takes for a token, at its peak. Measured: 20 to 28 bytes.
+const BYTES_PER_TOKEN: u64 = 30;
+/// Tokens are numbered with fewer bits while they are paired.
+const MOST_TOKENS: u64 = 1 << 30;
+/// Dictionaries of up to one byte for each so many bytes of text are part of the estimate for the tokens.
+const TEXT_PER_DICTIONARY_BYTE: u64 = 2;
+
+impl Budget {
+    /// The least that any work can be done with.
+    pub(super) fn least(threads: usize) -> u64 {
+        // Each thread holds a batch and its tokens, and the dictionaries have some room.
+        (64 << 20) + threads as u64 * 10 * super::feed::BATCH
+    }
+
+    fn is_full(self, tokens: u64, text: u64, dictionaries: u64) -> bool {
+        let spent = Self::least(self.threads)
+            + tokens * BYTES_PER_TOKEN
+            + 3 * dictionaries.saturating_sub(text / TEXT_PER_DICTIONARY_BYTE);
+        spent >= self.memory || tokens >= MOST_TOKENS
+    }
+}
+
+/// Lexes batches from `feed` until the budget is used up or there are no more; `None` if there were none.
+pub(super) fn lex_segment(
+    feed: &Mutex<Feed>,
+    lexer: Lexer,
+    split: Split,
+    budget: Budget,
+    watch: &Watch<'_>,
+) -> Result<Option<LexedSegment>> {
+    let stop = AtomicBool::new(false);
+    let (sender, receiver) = mpsc::sync_channel::<Result<LexedBatch>>(budget.threads);
+    let mut done: BTreeMap<u64, LexedBatch> = BTreeMap::new();
+    let mut segment = LexedSegment {
+        interners: Vec::new(),
+        tokens: Vec::new(),
+        pieces: Vec::new(),
+        grown: Vec::new(),
+        overshot: false,
+    };
+    let mut failure = None;
+    let mut next = feed.lock().expect("no thread panics with the lock").position();
+    std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..budget.threads)
+            .map(|thread| {
+                let (sender, stop) = (sender.clone(), &stop);
+                scope.spawn(move || work(thread, feed, lexer, split, stop, &sender))
+            })
+            .collect();
+        drop(sender);
+        let mut full = false;
+        let (mut tokens, mut text) = (0_u64, 0_u64);
+        let mut memory = vec![0_usize; budget.threads];
+        for result in receiver {
+            match result.and_then(|lexed| watch.check().map(|()| lexed)) {
+                Ok(lexed) => {
+                    done.insert(lexed.batch.number, lexed);
+                }
+                Err(error) => {
+                    failure.get_or_insert(error);
+                    stop.store(true, Ordering::Relaxed);
+                    continue;
+                }
+            }
+            // Batches count in the order of the text, whichever thread was faster.
+            while !full && let Some(lexed) = done.remove(&next) {
+                next += 1;
+                let bytes: u64 = lexed.pieces.iter().map(|piece| piece.bytes).sum();
+                tokens += lexed.tokens.len() as u64;
+                text += bytes;
+                memory[lexed.thread] = lexed.interner_memory;
+                watch.lexed(bytes);
+                segment.tokens.push((lexed.thread, lexed.tokens));
+                segment.pieces.extend(lexed.pieces);
+                segment.grown.extend(lexed.grown);
+                full = budget.is_full(tokens, text, memory.iter().map(|&bytes| bytes as u64).sum());
+                if full {
+                    stop.store(true, Ordering::Relaxed);
+                }
+            }
+        }
+        segment.interners = threads
+            .into_iter()
+            .map(|thread| thread.join().expect("lexing does not panic"))
+            .collect();
+    });
+    if let Some(error) = failure {
+        return Err(error);
+    }
+    segment.overshot = !done.is_empty();
+    let returned = done.into_values().map(|lexed| lexed.batch).collect();
+    feed.lock().expect("no thread panics with the lock").give_back(returned);
+    Ok((!segment.pieces.is_empty()).then_some(segment))
+}
+
+/// What each thread does: takes batches and lexes them. Gives its dictionary.
+fn work(
+    thread: usize,
+    feed: &Mutex<Feed>,
+    lexer: Lexer,
+    split: Split,
+    stop: &AtomicBool,
+    sender: &mpsc::SyncSender<Result<LexedBatch>>,
+) -> Interner {
+    let mut interner = Interner::default();
+    while !stop.load(Ordering::Relaxed) {
+        let batch = feed.lock().expect("no thread panics with the lock").next();
+        let lexed = match batch {
+            Ok(None) => break,
+            Ok(Some(batch)) => lex_batch(batch, thread, lexer, split, &mut interner),
+            Err(error) => Err(error),
+        };
+        let failed = lexed.is_err();
+        if sender.send(lexed).is_err() || failed {
+            break;
+        }
+    }
+    interner
+}
+
+fn lex_batch(
+    batch: Batch,
+    thread: usize,
+    lexer: Lexer,
+    split: Split,
+    interner: &mut Interner,
+) -> Result<LexedBatch> {
+    let mut tokens = Vec::new();
+    let mut pieces = Vec::new();
+    let mut grown = Vec::new();
+    batch.content.read(lexer, split, |text| {
+        let Text { input, bytes, hash, ends, grew } = text;
+        grown.extend(grew);
+        let mut lex = |bytes: &[u8]| {
+            let before = tokens.len();
+            let mut start = 0;
+            lexer.tokens(bytes, |end, kind| {
+                tokens.push(interner.intern(bytes, start, end, kind));
+                start = end;
+            });
+            (tokens.len() - before) as u32
+        };
+        match split {
+            Split::Files => {
+                let tokens = lex(&bytes);
+                pieces.push(Piece { input, tokens, bytes: bytes.len() as u64, hash, ends });
+            }
+            Split::Lines => {
+                for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+                    pieces.push(Piece {
+                        input,
+                        tokens: lex(line),
+                        bytes: line.len() as u64,
+                        hash: Some(xxh64(line, 0)),
+                        ends: true,
+                    });
+                }
+            }
+        }
+        Ok(())
+    })?;
+    let interner_memory = interner.memory();
+    Ok(LexedBatch { batch, thread, tokens, pieces, grown, interner_memory })
+}

@@ -1,0 +1,355 @@
+//! From files to an archive.
+//!
+//! Inputs are cut into batches ([`feed`]), which all threads read and lex ([`lex`]) until the memory allowed
+//! is used up; what was lexed becomes a segment ([`segment`]), which is encoded and written, and the next one
+//! begins. So a corpus of any length is compressed in the memory of one segment.
+
+mod feed;
+mod lex;
+mod segment;
+mod watch;
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+
+use tadoc_core::archive::{
+    Archive, ArchiveWriter, Digester, DocumentTable, EncodedSegment, Summary,
+};
+
+use self::feed::Feed;
+use self::lex::{Budget, Piece, lex_segment};
+use self::watch::Watch;
+use crate::build::lexer::Lexer;
+use crate::error::{Error, Result};
+use crate::progress::{Observer, Phase};
+use crate::{Document, Level, SegmentInfo, Timestamp};
+
+/// Which method finds the repetitions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Builder {
+    /// Re-Pair: offline, the smallest grammars, on all threads.
+    #[default]
+    RePair,
+    /// Sequitur: online, the papers' method, one thread a segment.
+    Sequitur,
+}
+
+/// How files become documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Split {
+    /// A file is a document.
+    #[default]
+    Files,
+    /// A line, with its line feed, is a document: `NAME:0000000001` and so on.
+    Lines,
+}
+
+/// How to compress.
+#[derive(Debug, Clone, Default)]
+pub struct CompressOptions {
+    /// Which bytes are words.
+    pub lexer: Lexer,
+    /// Which method finds the repetitions.
+    pub builder: Builder,
+    /// How the archive is encoded.
+    pub level: Level,
+    /// How files become documents.
+    pub split: Split,
+    /// The most memory to use, in bytes; text beyond it becomes further segments. `None`: three quarters
+    /// of what the machine has free.
+    pub memory: Option<u64>,
+    /// Threads to use; `None`: as many as the machine has cores.
+    pub threads: Option<usize>,
+    /// Replace the output if it exists.
+    pub force: bool,
+}
+
+/// One file to compress.
+pub struct Input {
+    /// The document's name, `/` between folders.
+    pub name: Vec<u8>,
+    /// Where its bytes come from.
+    pub source: Source,
+    /// When it was last modified.
+    pub modified: Option<Timestamp>,
+    /// Its permission bits.
+    pub mode: Option<u32>,
+}
+
+impl Input {
+    /// An input of this name and source, without time and mode.
+    pub fn new(name: impl Into<Vec<u8>>, source: Source) -> Self {
+        Self { name: name.into(), source, modified: None, mode: None }
+    }
+}
+
+/// Opens a stream when its turn has come.
+pub type Opener = Box<dyn FnOnce() -> std::io::Result<Box<dyn Read + Send>> + Send>;
+
+/// Where the bytes of an input come from.
+pub enum Source {
+    /// A file, read up to the length that it has when it is opened.
+    File(PathBuf),
+    /// Bytes in memory.
+    Bytes(Vec<u8>),
+    /// Anything that can be read, opened when its turn has come and read to its end. The path is for
+    /// error messages.
+    Stream(PathBuf, Opener),
+}
+
+/// What came of compressing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CompressReport {
+    /// Documents in the archive.
+    pub documents: u64,
+    /// Bytes of text.
+    pub text_bytes: u64,
+    /// Bytes of the archive.
+    pub archive_bytes: u64,
+    /// Segments in the archive.
+    pub segments: u64,
+    /// Files that grew while they were read; what was there when they were opened is in the archive.
+    pub grown: Vec<PathBuf>,
+}
+
+/// What wrote the archive, in its own words.
+const WRITTEN_BY: &str = concat!("tadoc ", env!("CARGO_PKG_VERSION"));
+/// Memory beyond this would make larger segments, and those are slower a byte and hardly smaller.
+const MOST_DEFAULT_MEMORY: u64 = 4 << 30;
+/// Digits of the line number in the names of lines: names sort as numbers do.
+const LINE_DIGITS: usize = 10;
+
+/// Compresses `inputs` into a new archive at `output`.
+///
+/// The archive appears under its name only when it is whole: it is written aside, synced and renamed.
+/// Documents are stored in byte order of their names.
+pub fn compress(
+    inputs: Vec<Input>,
+    output: &Path,
+    options: &CompressOptions,
+    observer: &dyn Observer,
+) -> Result<CompressReport> {
+    if !options.force && output.symlink_metadata().is_ok() {
+        return Err(Error::Exists { path: output.to_owned() });
+    }
+    let threads = match options.threads {
+        Some(threads) => threads.max(1),
+        None => std::thread::available_parallelism().map_or(1, usize::from),
+    };
+    let least = Budget::least(threads);
+    let memory = options.memory.unwrap_or_else(|| default_memory().max(least));
+    if memory < least {
+        return Err(Error::TooLittleMemory { given: memory, least });
+    }
+    let budget = Budget { memory, threads };
+    let inputs = sorted_by_name(inputs, options.split)?;
+    let watch = Watch::new(observer, &inputs);
+    watch.check()?;
+    let mut documents = Documents::new(&inputs, options.split);
+    let feed = Mutex::new(Feed::new(inputs, options.split));
+    let pool = thread_pool(threads);
+    let mut writer = ArchiveWriter::create(output)?;
+    let mut segments: Vec<SegmentInfo> = Vec::new();
+    let mut grown = Vec::new();
+    while let Some(lexed) = lex_segment(&feed, options.lexer, options.split, budget, &watch)? {
+        let (first_document, count) = documents.add(&lexed.pieces);
+        grown.extend_from_slice(&lexed.grown);
+        let built = watch.during(|cancel| {
+            pool.install(|| segment::build(lexed, options.builder, options.level, cancel))
+        })?;
+        let (encoded, info) = built?;
+        writer.add_segment(&encoded)?;
+        segments.push(SegmentInfo { first_document, documents: count, ..info });
+        watch.built(info.text_bytes);
+    }
+    let table = documents.finish()?;
+    let summary = Summary {
+        written_by: WRITTEN_BY.into(),
+        lexer: options.lexer.name().into(),
+        builder: options.builder.name().into(),
+        level: options.level,
+        documents: table.documents.len() as u64,
+        text_bytes: table.documents.iter().map(|document| document.bytes).sum(),
+        segments,
+    };
+    let archive_bytes = writer.finish(&table, &summary, options.force)?;
+    grown.sort();
+    grown.dedup();
+    Ok(CompressReport {
+        documents: summary.documents,
+        text_bytes: summary.text_bytes,
+        archive_bytes,
+        segments: summary.segments.len() as u64,
+        grown,
+    })
+}
+
+impl Builder {
+    /// The name that the command and the archive use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::RePair => "repair",
+            Self::Sequitur => "sequitur",
+        }
+    }
+}
+
+/// Threads of our own: nothing global is set up or shared.
+pub(crate) fn thread_pool(threads: usize) -> rayon::ThreadPool {
+    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
+}
+
+/// Three quarters of what the machine has free, within reason.
+fn default_memory() -> u64 {
+    let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
+        line.split_whitespace().nth(1)?.parse::<u64>().ok()
+    });
+    match available {
+        Some(kibibytes) => (kibibytes * 1024 / 4 * 3).min(MOST_DEFAULT_MEMORY),
+        None => MOST_DEFAULT_MEMORY / 2,
+    }
+}
+
+/// Checks the names, and puts the inputs in their order.
+fn sorted_by_name(mut inputs: Vec<Input>, split: Split) -> Result<Vec<Input>> {
+    for input in &inputs {
+        let reason = match &input.name[..] {
+            [] => "it is empty",
+            name if name.contains(&0) => "it has a NUL in it",
+            _ => continue,
+        };
+        return Err(Error::BadName { name: input.name.clone(), reason });
+    }
+    match split {
+        Split::Files => inputs.sort_by(|left, right| left.name.cmp(&right.name)),
+        // The names of lines go on with a colon, which may come before or behind what other names have.
+        Split::Lines => inputs.sort_by(|left, right| {
+            let with_colon = |input: &Input| [&input.name[..], b":"].concat();
+            with_colon(left).cmp(&with_colon(right))
+        }),
+    }
+    match inputs.windows(2).find(|pair| pair[0].name == pair[1].name) {
+        Some(pair) => Err(Error::DuplicateName { name: pair[0].name.clone() }),
+        None => Ok(inputs),
+    }
+}
+
+/// The documents as they come out of the lexer.
+struct Documents {
+    /// What is known of each input before it is read.
+    inputs: Vec<(Vec<u8>, Option<Timestamp>, Option<u32>)>,
+    split: Split,
+    documents: Vec<Document>,
+    /// Number of a document, and the hash of a piece of it; in order.
+    hashes: Vec<(u32, u64)>,
+    /// The last document goes on.
+    open: bool,
+    /// An input, and how many lines of it came by.
+    lines: (usize, u64),
+}
+
+impl Documents {
+    fn new(inputs: &[Input], split: Split) -> Self {
+        let known = inputs.iter().map(|input| (input.name.clone(), input.modified, input.mode));
+        Self {
+            inputs: known.collect(),
+            split,
+            documents: Vec::new(),
+            hashes: Vec::new(),
+            open: false,
+            lines: (usize::MAX, 0),
+        }
+    }
+
+    /// Adds the pieces of a segment; gives its first document and how many it has pieces of.
+    fn add(&mut self, pieces: &[Piece]) -> (u64, u64) {
+        let first = self.documents.len() as u64 - u64::from(self.open);
+        for piece in pieces {
+            if !self.open {
+                let name = self.next_name(piece.input);
+                let (_, modified, mode) = self.inputs[piece.input];
+                self.documents.push(Document { name, bytes: 0, modified, mode });
+            }
+            let number = self.documents.len() as u32 - 1;
+            self.documents[number as usize].bytes += piece.bytes;
+            self.hashes.extend(piece.hash.map(|hash| (number, hash)));
+            self.open = !piece.ends;
+        }
+        (first, self.documents.len() as u64 - first)
+    }
+
+    fn next_name(&mut self, input: usize) -> Vec<u8> {
+        let name = &self.inputs[input].0;
+        match self.split {
+            Split::Files => name.clone(),
+            Split::Lines => {
+                if self.lines.0 != input {
+                    self.lines = (input, 0);
+                }
+                self.lines.1 += 1;
+                let number = format!(":{:0width$}", self.lines.1, width = LINE_DIGITS);
+                [name, number.as_bytes()].concat()
+            }
+        }
+    }
+
+    /// The table, in byte order of names. An input called as a line of another one can be out of order.
+    fn finish(self) -> Result<DocumentTable> {
+        if let Some(pair) = self.documents.windows(2).find(|pair| pair[0].name >= pair[1].name) {
+            let reason = "it looks like the name of a line of another input";
+            return Err(Error::BadName { name: pair[0].name.clone(), reason });
+        }
+        let mut digester = Digester::default();
+        let mut digests = Vec::new();
+        let mut hashes = self.hashes.chunk_by(|left, right| left.0 == right.0);
+        for (number, document) in self.documents.iter().enumerate() {
+            let own: Vec<u64> =
+                hashes.next().into_iter().flatten().map(|&(_, hash)| hash).collect();
+            let last = number + 1 == self.documents.len();
+            digests.extend(digester.document(document.bytes, &own, last));
+        }
+        Ok(DocumentTable { documents: self.documents, digests })
+    }
+}
+
+/// Encodes the archive at `from` anew at `level` into `to`; grammars, documents and answers stay as they
+/// are.
+pub fn transcode(
+    from: &Path,
+    to: &Path,
+    level: Level,
+    force: bool,
+    observer: &dyn Observer,
+) -> Result<CompressReport> {
+    if !force && to.symlink_metadata().is_ok() {
+        return Err(Error::Exists { path: to.to_owned() });
+    }
+    let archive = Archive::open(from)?;
+    let table = archive.documents()?;
+    let summary = Summary { level, written_by: WRITTEN_BY.into(), ..archive.summary().clone() };
+    let mut writer = ArchiveWriter::create(to)?;
+    let pool = thread_pool(std::thread::available_parallelism().map_or(1, usize::from));
+    let count = summary.segments.len() as u64;
+    for number in 0..summary.segments.len() {
+        if observer.step(Phase::Transcoding, number as u64, count).is_break() {
+            return Err(Error::Cancelled);
+        }
+        let encoded = pool.install(|| -> Result<EncodedSegment> {
+            let grammar = archive.grammar(number)?;
+            let dictionary = archive.dictionary(number)?;
+            let entries = dictionary.entries(summary.segments[number].text_bytes)?;
+            Ok(EncodedSegment::new(&grammar, &entries.words(), &entries.separators(), level))
+        })?;
+        writer.add_segment(&encoded)?;
+    }
+    let archive_bytes = writer.finish(&table, &summary, force)?;
+    Ok(CompressReport {
+        documents: summary.documents,
+        text_bytes: summary.text_bytes,
+        archive_bytes,
+        segments: count,
+        grown: Vec::new(),
+    })
+}

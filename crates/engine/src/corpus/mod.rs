@@ -1,0 +1,223 @@
+//! An open archive: what it holds, and its documents given back.
+
+mod expand;
+mod restore;
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::OnceLock;
+
+use tadoc_core::archive::{Archive, Digester, DocumentTable, PieceHasher};
+
+use self::expand::Segment;
+use crate::error::{Error, Result};
+use crate::progress::{Observer, Phase};
+use crate::text::escape;
+use crate::{Document, Info};
+
+pub use restore::RestoreReport;
+
+/// Documents are expanded in pieces of about so many bytes.
+const PIECE: usize = 1 << 20;
+
+/// A compressed corpus, opened for reading. Opening reads the table of sections and the summary; documents
+/// and grammars are read when they are needed.
+///
+/// ```
+/// # fn main() -> tadoc::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("corpus.tdc");
+/// let text = b"to be or not to be".to_vec();
+/// let input = tadoc::Input::new("hamlet.txt", tadoc::Source::Bytes(text));
+/// tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+///
+/// let corpus = tadoc::Corpus::open(&path)?;
+/// let mut bytes = Vec::new();
+/// corpus.write_documents(&[corpus.find(b"hamlet.txt")?], &mut bytes, &())?;
+/// assert_eq!(bytes, b"to be or not to be");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Corpus {
+    archive: Archive,
+    table: OnceLock<DocumentTable>,
+}
+
+/// What came of verifying.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VerifyReport {
+    /// Sections whose checksums hold.
+    pub sections: u64,
+    /// Documents whose digests hold.
+    pub documents: u64,
+    /// Bytes of text that they expand to.
+    pub bytes: u64,
+}
+
+impl Corpus {
+    /// Opens an archive. Checks header, table and summary; O(sections).
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Ok(Self { archive: Archive::open(path.as_ref())?, table: OnceLock::new() })
+    }
+
+    /// What the archive holds and what it costs. O(sections); nothing is decoded.
+    pub fn info(&self) -> Info {
+        self.archive.info()
+    }
+
+    /// The documents, in byte order of their names. The first call reads them: O(documents).
+    pub fn documents(&self) -> Result<&[Document]> {
+        Ok(&self.table()?.documents)
+    }
+
+    fn table(&self) -> Result<&DocumentTable> {
+        if let Some(table) = self.table.get() {
+            return Ok(table);
+        }
+        let table = self.archive.documents()?;
+        Ok(self.table.get_or_init(|| table))
+    }
+
+    /// The place of a document in [`Corpus::documents`]. O(log documents).
+    pub fn find(&self, name: &[u8]) -> Result<usize> {
+        let documents = self.documents()?;
+        documents
+            .binary_search_by(|document| document.name[..].cmp(name))
+            .map_err(|_| Error::NoSuchDocument { name: name.to_vec() })
+    }
+
+    /// Writes the bytes of documents (places in [`Corpus::documents`], ascending), one after the other;
+    /// gives how many. Memory: one segment's grammar and dictionary, whatever the length of a document.
+    pub fn write_documents(
+        &self,
+        documents: &[usize],
+        to: &mut (dyn Write + Send),
+        observer: &dyn Observer,
+    ) -> Result<u64> {
+        let total = self.total_bytes(documents)?;
+        let mut done = 0;
+        self.for_each_piece(documents, |_, piece, _| {
+            to.write_all(piece).map_err(|source| Error::Io { path: "output".into(), source })?;
+            done += piece.len() as u64;
+            step(observer, Phase::Restoring, done, total)
+        })?;
+        Ok(done)
+    }
+
+    /// Checks every checksum, and that every document expands to what was compressed.
+    pub fn verify(&self, observer: &dyn Observer) -> Result<VerifyReport> {
+        let sections = self.archive.check_sections()?;
+        let table = self.table()?;
+        let all: Vec<usize> = (0..table.documents.len()).collect();
+        let total = self.total_bytes(&all)?;
+        let mut bytes = 0;
+        let mut hasher = PieceHasher::default();
+        let mut digester = Digester::default();
+        let mut expected = table.digests.iter();
+        self.for_each_piece(&all, |number, piece, ends| {
+            hasher.update(piece);
+            bytes += piece.len() as u64;
+            if ends {
+                let document = &table.documents[number];
+                let last = number + 1 == table.documents.len();
+                if let Some(found) = digester.document(document.bytes, &hasher.finish(), last) {
+                    let expected =
+                        *expected.next().expect("as many digests as the lengths ask for");
+                    if found != expected {
+                        return Err(Error::WrongDigest {
+                            name: document.name.clone(),
+                            expected,
+                            found,
+                        });
+                    }
+                }
+            }
+            step(observer, Phase::Verifying, bytes, total)
+        })?;
+        Ok(VerifyReport { sections, documents: all.len() as u64, bytes })
+    }
+
+    fn total_bytes(&self, documents: &[usize]) -> Result<u64> {
+        let table = self.documents()?;
+        Ok(documents.iter().map(|&number| table[number].bytes).sum())
+    }
+
+    /// Calls `each` with the number of a document, a piece of its bytes, and whether it ends there; for all
+    /// `documents`, in order. An empty document has one empty piece.
+    fn for_each_piece(
+        &self,
+        documents: &[usize],
+        mut each: impl FnMut(usize, &[u8], bool) -> Result<()>,
+    ) -> Result<()> {
+        let table = self.documents()?;
+        let mut buffer = Vec::with_capacity(PIECE * 2);
+        let mut before = 0;
+        for (number, part) in self.segments_of(documents) {
+            let segment = Segment::load(&self.archive, number)?;
+            for (document, place) in part {
+                let ends = self.ends_in(number, document);
+                before += segment.document_bytes(place);
+                check_length(&table[document], before, ends)?;
+                let mut pieces = segment.expand(place);
+                loop {
+                    buffer.clear();
+                    let more = pieces.next_piece(PIECE, &mut buffer);
+                    each(document, &buffer, ends && !more)?;
+                    if !more {
+                        break;
+                    }
+                }
+                if ends {
+                    before = 0;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The segments that hold `documents` (ascending), and of each the documents with their places in it.
+    fn segments_of(&self, documents: &[usize]) -> Vec<(usize, Vec<(usize, usize)>)> {
+        let segments = &self.archive.summary().segments;
+        let mut parts = Vec::new();
+        for (number, segment) in segments.iter().enumerate() {
+            let first = segment.first_document as usize;
+            let range = first..first + segment.documents as usize;
+            let start = documents.partition_point(|&document| document < range.start);
+            let end = documents.partition_point(|&document| document < range.end);
+            if start < end {
+                let wanted = documents[start..end].iter();
+                parts
+                    .push((number, wanted.map(|&document| (document, document - first)).collect()));
+            }
+        }
+        parts
+    }
+
+    /// Whether a document that is in a segment ends there.
+    fn ends_in(&self, segment: usize, document: usize) -> bool {
+        let next = self.archive.summary().segments.get(segment + 1);
+        next.is_none_or(|next| next.first_document as usize != document)
+    }
+}
+
+/// Tells the observer; an error if it wants the work to end.
+fn step(observer: &dyn Observer, phase: Phase, done: u64, total: u64) -> Result<()> {
+    match observer.step(phase, done, total) {
+        std::ops::ControlFlow::Continue(()) => Ok(()),
+        std::ops::ControlFlow::Break(()) => Err(Error::Cancelled),
+    }
+}
+
+/// Checks the length of a document, as far as its segments go: nothing is written past what was announced.
+fn check_length(document: &Document, found: u64, ends: bool) -> Result<()> {
+    let recorded = document.bytes;
+    if found > recorded || (ends && found != recorded) {
+        let name = escape(&document.name);
+        return Err(tadoc_core::Error::malformed(format!(
+            "document {name:?} expands to {found} bytes, recorded are {recorded}"
+        ))
+        .into());
+    }
+    Ok(())
+}

@@ -1,0 +1,220 @@
+//! Whatever is compressed comes back byte for byte: every case, lexer, builder, split and memory budget.
+
+use std::path::Path;
+
+use tadoc::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source, Split};
+use tadoc_oracle::cases;
+
+fn inputs(documents: &[(String, Vec<u8>)]) -> Vec<Input> {
+    documents
+        .iter()
+        .map(|(name, bytes)| Input::new(name.as_bytes(), Source::Bytes(bytes.clone())))
+        .collect()
+}
+
+/// All documents of an archive.
+fn contents(path: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let corpus = Corpus::open(path).unwrap();
+    let documents = corpus.documents().unwrap();
+    let content = |number: usize| {
+        let mut bytes = Vec::new();
+        corpus.write_documents(&[number], &mut bytes, &()).unwrap();
+        (documents[number].name.clone(), bytes)
+    };
+    (0..documents.len()).map(content).collect()
+}
+
+fn sorted(documents: &[(String, Vec<u8>)]) -> Vec<(Vec<u8>, Vec<u8>)> {
+    let mut sorted: Vec<(Vec<u8>, Vec<u8>)> =
+        documents.iter().map(|(name, bytes)| (name.clone().into_bytes(), bytes.clone())).collect();
+    sorted.sort();
+    sorted
+}
+
+#[test]
+fn every_case_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    for case in cases() {
+        for lexer in [Lexer::Words, Lexer::Whitespace] {
+            for builder in [Builder::RePair, Builder::Sequitur] {
+                for level in [Level::Fast, Level::Dense] {
+                    let path = folder.path().join("case.tdc");
+                    let options = CompressOptions {
+                        lexer,
+                        builder,
+                        level,
+                        force: true,
+                        ..Default::default()
+                    };
+                    tadoc::compress(inputs(&case.documents), &path, &options, &()).unwrap();
+                    let found = contents(&path);
+                    assert!(found == sorted(&case.documents), "{} {options:?}", case.name);
+                    let report = Corpus::open(&path).unwrap().verify(&()).unwrap();
+                    assert_eq!(report.documents, case.documents.len() as u64);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lines_become_documents_and_joined_they_are_the_text() {
+    let folder = tempfile::tempdir().unwrap();
+    for case in cases() {
+        let path = folder.path().join("case.tdc");
+        let options = CompressOptions { split: Split::Lines, force: true, ..Default::default() };
+        tadoc::compress(inputs(&case.documents), &path, &options, &()).unwrap();
+        let lines = contents(&path);
+        assert!(lines.iter().all(|(_, line)| !line.is_empty()));
+        for (name, bytes) in &case.documents {
+            let prefix = format!("{name}:");
+            let own = lines.iter().filter(|(line, _)| {
+                line.starts_with(prefix.as_bytes()) && line.len() == prefix.len() + 10
+            });
+            let joined: Vec<u8> = own.flat_map(|(_, line)| line.clone()).collect();
+            assert!(&joined == bytes, "{} {name}", case.name);
+        }
+        Corpus::open(&path).unwrap().verify(&()).unwrap();
+    }
+}
+
+/// Text of some megabytes in which words, lines and numbers come again.
+fn long_text(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut state = seed;
+    let mut text = Vec::with_capacity(bytes + 100);
+    while text.len() < bytes {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let line = match state % 5 {
+            0 => format!("{:016x} request {} served\n", state, state % 1000),
+            1 => "the quick brown fox jumps over the lazy dog ".to_owned(),
+            2 => format!("user{} logged in from 10.0.{}.{}\n", state % 97, state % 7, state % 251),
+            3 => format!("日本語{}の文章 ", state % 13),
+            _ => format!("word{} ", state % 50_000),
+        };
+        text.extend_from_slice(line.as_bytes());
+    }
+    text
+}
+
+#[test]
+fn a_text_of_many_batches_is_the_same_on_any_number_of_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = folder.path().join("files");
+    std::fs::create_dir(&files).unwrap();
+    let documents = [("a", 30_000_000), ("b", 10), ("c", 0), ("d", 9_000_000), ("e", 8 << 20)];
+    let text: Vec<(String, Vec<u8>)> = documents
+        .iter()
+        .map(|&(name, bytes)| {
+            let mut text = long_text(7 + bytes as u64, bytes);
+            text.truncate(bytes);
+            std::fs::write(files.join(name), &text).unwrap();
+            (name.to_owned(), text)
+        })
+        .collect();
+    let mut archives = Vec::new();
+    for threads in [1, 3] {
+        let path = folder.path().join(format!("{threads}.tdc"));
+        let files = documents
+            .iter()
+            .map(|(name, _)| Input::new(*name, Source::File(files.join(name))))
+            .collect();
+        let options = CompressOptions { threads: Some(threads), ..Default::default() };
+        tadoc::compress(files, &path, &options, &()).unwrap();
+        assert!(contents(&path) == sorted(&text));
+        Corpus::open(&path).unwrap().verify(&()).unwrap();
+        archives.push(std::fs::read(&path).unwrap());
+    }
+    assert!(archives[0] == archives[1], "the archive depends on the threads");
+
+    // As streams, cut elsewhere, and in as little memory as can be: several segments.
+    let path = folder.path().join("segments.tdc");
+    let options =
+        CompressOptions { threads: Some(2), memory: Some(360 << 20), ..Default::default() };
+    let streams = text
+        .iter()
+        .map(|(name, bytes)| {
+            let bytes = bytes.clone();
+            let open: tadoc::compress::Opener =
+                Box::new(|| Ok(Box::new(std::io::Cursor::new(bytes))));
+            Input::new(name.as_bytes(), Source::Stream(name.into(), open))
+        })
+        .collect();
+    let report = tadoc::compress(streams, &path, &options, &()).unwrap();
+    assert!(report.segments > 1, "{report:?}");
+    assert!(contents(&path) == sorted(&text));
+    Corpus::open(&path).unwrap().verify(&()).unwrap();
+
+    let transcoded = folder.path().join("dense.tdc");
+    tadoc::transcode(&path, &transcoded, Level::Dense, false, &()).unwrap();
+    assert!(contents(&transcoded) == sorted(&text));
+    assert!(transcoded.metadata().unwrap().len() < path.metadata().unwrap().len());
+}
+
+#[test]
+fn files_come_back_with_their_times_and_modes() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("corpus.tdc");
+    let mut documents: Vec<(String, Vec<u8>)> = vec![
+        ("plain".into(), b"text".to_vec()),
+        ("deep/er/file".into(), b"".to_vec()),
+        ("deep/file".into(), b"more text".to_vec()),
+    ];
+    let mut inputs = inputs(&documents);
+    for (number, input) in inputs.iter_mut().enumerate() {
+        input.mode = Some(0o640 + number as u32);
+        input.modified = Some(tadoc::Timestamp {
+            seconds: -5 + number as i64 * 1_000_000_000,
+            nanoseconds: 123_456_789,
+        });
+    }
+    tadoc::compress(inputs, &path, &CompressOptions::default(), &()).unwrap();
+    let corpus = Corpus::open(&path).unwrap();
+    let out = folder.path().join("out");
+    let report = corpus.restore(&[0, 1, 2], &out, false, &()).unwrap();
+    assert_eq!((report.documents, report.bytes), (3, 13));
+    for (number, (name, bytes)) in documents.iter().enumerate() {
+        assert_eq!(&std::fs::read(out.join(name)).unwrap(), bytes);
+        let metadata = out.join(name).metadata().unwrap();
+        assert_eq!(metadata.permissions().mode() & 0o777, 0o640 + number as u32);
+        assert_eq!(
+            (metadata.mtime(), metadata.mtime_nsec()),
+            (-5 + number as i64 * 1_000_000_000, 123_456_789)
+        );
+    }
+    // Nothing is replaced without being asked for, and nothing is left beside.
+    let again = corpus.restore(&[0, 1, 2], &out, false, &());
+    assert!(matches!(again, Err(tadoc::Error::Exists { .. })), "{again:?}");
+    corpus.restore(&[0, 1, 2], &out, true, &()).unwrap();
+    assert_eq!(std::fs::read_dir(&out).unwrap().count(), 2);
+    documents.clear();
+}
+
+#[test]
+fn links_in_the_way_are_not_followed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("corpus.tdc");
+    let documents = [("sub/file".to_owned(), b"text".to_vec())];
+    tadoc::compress(inputs(&documents), &path, &CompressOptions::default(), &()).unwrap();
+    let corpus = Corpus::open(&path).unwrap();
+    let (out, elsewhere) = (folder.path().join("out"), folder.path().join("elsewhere"));
+    std::fs::create_dir_all(&out).unwrap();
+    std::fs::create_dir_all(&elsewhere).unwrap();
+    std::os::unix::fs::symlink(&elsewhere, out.join("sub")).unwrap();
+    for force in [false, true] {
+        let refused = corpus.restore(&[0], &out, force, &());
+        assert!(matches!(refused, Err(tadoc::Error::UnsafeName { .. })), "{refused:?}");
+    }
+    assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
+    // A link where the file shall be is replaced, not written through.
+    std::fs::remove_file(out.join("sub")).unwrap();
+    std::fs::create_dir(out.join("sub")).unwrap();
+    std::fs::write(elsewhere.join("target"), b"precious").unwrap();
+    std::os::unix::fs::symlink(elsewhere.join("target"), out.join("sub/file")).unwrap();
+    assert!(matches!(corpus.restore(&[0], &out, false, &()), Err(tadoc::Error::Exists { .. })));
+    corpus.restore(&[0], &out, true, &()).unwrap();
+    assert_eq!(std::fs::read(elsewhere.join("target")).unwrap(), b"precious");
+    assert_eq!(std::fs::read(out.join("sub/file")).unwrap(), b"text");
+}
