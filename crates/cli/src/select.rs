@@ -4,30 +4,26 @@ use std::ffi::OsStr;
 
 use anyhow::{Context, bail};
 use globset::{Candidate, GlobBuilder};
+use tadoc::Document;
 use tadoc::text::{escape, unescape};
-use tadoc::{Corpus, Document};
-
-/// The places in [`Corpus::documents`] that an argument asks for, ascending. A glob may match nothing; a
-/// name that is not there is an error.
-pub fn find(corpus: &Corpus, asked: &OsStr) -> anyhow::Result<Vec<usize>> {
-    find_in(corpus.documents(), asked)
-}
 
 /// All places that any of the arguments asks for, ascending, each once; all documents for no arguments.
-pub fn find_all(corpus: &Corpus, asked: &[impl AsRef<OsStr>]) -> anyhow::Result<Vec<usize>> {
+pub fn find_all(documents: &[Document], asked: &[impl AsRef<OsStr>]) -> anyhow::Result<Vec<usize>> {
     if asked.is_empty() {
-        return Ok((0..corpus.documents().len()).collect());
+        return Ok((0..documents.len()).collect());
     }
     let mut places = Vec::new();
     for name in asked {
-        places.append(&mut find(corpus, name.as_ref())?);
+        places.append(&mut find(documents, name.as_ref())?);
     }
     places.sort_unstable();
     places.dedup();
     Ok(places)
 }
 
-fn find_in(documents: &[Document], asked: &OsStr) -> anyhow::Result<Vec<usize>> {
+/// The places in `documents` that an argument asks for, ascending. A glob may match nothing; a
+/// name that is not there is an error.
+pub fn find(documents: &[Document], asked: &OsStr) -> anyhow::Result<Vec<usize>> {
     let name = asked.as_encoded_bytes();
     let find = |name: &[u8]| documents.binary_search_by(|document| (*document.name).cmp(name)).ok();
     if let Some(place) = find(name) {
@@ -79,7 +75,7 @@ mod tests {
     }
 
     fn found(asked: &str) -> Result<Vec<usize>, String> {
-        find_in(&documents(), OsStr::new(asked)).map_err(|error| error.to_string())
+        find(&documents(), OsStr::new(asked)).map_err(|error| error.to_string())
     }
 
     #[test]

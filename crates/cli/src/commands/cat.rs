@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
 
-use super::{about, open};
+use super::{about, documents, open};
 use crate::arguments::examples;
 use crate::failure::{Outcome, print_error};
 use crate::output::Output;
@@ -35,9 +35,10 @@ pub struct Cat {
 impl Cat {
     pub fn run(self) -> anyhow::Result<Outcome> {
         let corpus = open(&self.archive)?;
+        let all = documents(&corpus, &self.archive)?;
         let mut places = Vec::new();
         for document in &self.documents {
-            places.append(&mut select::find(&corpus, document)?);
+            places.append(&mut select::find(all, document)?);
         }
         if places.is_empty() {
             print_error("no document matches; `tadoc list` shows what the archive has");

@@ -86,11 +86,11 @@ fn show(folder: &Path) -> anyhow::Result<()> {
 
     step("See what it holds and what it costs", "tadoc info sample.tdc")?;
     let corpus = Corpus::open(&archive)?;
-    indented(&info::for_people(Path::new("sample.tdc"), &corpus.info()?))?;
+    indented(&info::for_people(Path::new("sample.tdc"), &corpus.info()))?;
 
     step("List the documents", "tadoc list sample.tdc")?;
     let mut table = Vec::new();
-    list::table(corpus.documents(), false, &mut table)?;
+    list::table(corpus.documents()?, false, &mut table)?;
     let table = String::from_utf8_lossy(&table).into_owned();
     let rows: Vec<&str> = table.lines().collect();
     let (listed, rest) = rows.split_at(LISTED.min(rows.len()));
@@ -115,7 +115,7 @@ fn show(folder: &Path) -> anyhow::Result<()> {
 
     step("Get the files back, byte by byte", "tadoc restore sample.tdc -C copy")?;
     let copy = folder.join("copy");
-    let places: Vec<usize> = (0..corpus.documents().len()).collect();
+    let places: Vec<usize> = (0..corpus.documents()?.len()).collect();
     let restored = corpus.restore(&places, &copy, false, &progress)?;
     progress.finish();
     indented(&format!(

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueHint};
 use serde::Serialize;
 
-use super::{about, open};
+use super::open;
 use crate::arguments::examples;
 use crate::failure::{Outcome, printable};
 use crate::{output, units};
@@ -79,7 +79,7 @@ struct Section {
 
 impl Info {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        let info = open(&self.archive)?.info().map_err(|error| about(&self.archive, error))?;
+        let info = open(&self.archive)?.info();
         let report = Report::new(&self.archive, &info);
         if self.json {
             output::print_json(&report)?;

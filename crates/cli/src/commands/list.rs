@@ -8,7 +8,7 @@ use serde::Serialize;
 use tadoc::Document;
 use tadoc::text::escape;
 
-use super::open;
+use super::{documents, open};
 use crate::arguments::examples;
 use crate::failure::{Outcome, printable};
 use crate::output::{Format, Output, name_text, write_csv_field};
@@ -52,7 +52,7 @@ struct Row<'d> {
 impl List {
     pub fn run(self) -> anyhow::Result<Outcome> {
         let corpus = open(&self.archive)?;
-        let documents = corpus.documents();
+        let documents = documents(&corpus, &self.archive)?;
         let mut output = Output::new();
         let result = match Format::or_default(self.format) {
             Format::Table => table(documents, self.long, &mut output).map_err(Into::into),

@@ -14,7 +14,7 @@ pub mod verify;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use tadoc::Corpus;
+use tadoc::{Corpus, Document};
 
 use crate::arguments::{Arguments, Command};
 use crate::failure::{self, Outcome};
@@ -39,6 +39,11 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 /// Opens an archive; what goes wrong is told with its path.
 fn open(archive: &Path) -> anyhow::Result<Corpus> {
     Corpus::open(archive).map_err(|error| about(archive, error))
+}
+
+/// The documents of an open archive; what goes wrong is told with its path.
+fn documents<'c>(corpus: &'c Corpus, archive: &Path) -> anyhow::Result<&'c [Document]> {
+    corpus.documents().map_err(|error| about(archive, error))
 }
 
 /// An error of the library in working on an archive, with the archive's path where it does not tell a path

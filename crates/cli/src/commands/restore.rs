@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueHint};
 
-use super::{about, open, summary};
+use super::{about, documents, open, summary};
 use crate::arguments::examples;
 use crate::failure::{Outcome, print_error};
 use crate::output::Output;
@@ -55,7 +55,7 @@ impl Restore {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
         let corpus = open(&self.archive)?;
-        let places = select::find_all(&corpus, &self.documents)?;
+        let places = select::find_all(documents(&corpus, &self.archive)?, &self.documents)?;
         if places.is_empty() && !self.documents.is_empty() {
             print_error("no document matches; `tadoc list` shows what the archive has");
             return Ok(Outcome::Negative);
