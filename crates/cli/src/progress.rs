@@ -34,9 +34,9 @@ impl Progress {
         let mut shown = self.shown.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
         if *shown != Some((phase, known)) {
             *shown = Some((phase, known));
-            self.bar.reset();
             self.bar.set_style(style(phase, known));
             self.bar.set_message(verb(phase));
+            self.bar.reset();
         }
         if known {
             self.bar.set_length(total);

@@ -193,10 +193,29 @@ fn text(report: &Report) -> String {
     lines.push_str("\n\n  section         bytes   share\n");
     for (kind, bytes) in bytes_by_kind(&report.sections) {
         let share = units::share(bytes, report.archive_bytes);
-        writeln!(lines, "  {:<8} {:>12} {share:>7}", printable(&kind), units::count(bytes))
-            .expect("a string takes all");
+        let line = format!(
+            "  {:<8} {:>12} {share:>7}  {}",
+            printable(&kind),
+            units::count(bytes),
+            content(&kind)
+        );
+        lines.push_str(line.trim_end());
+        lines.push('\n');
     }
     lines
+}
+
+/// What a section of that kind holds, in a few words; docs/format.md has the rest.
+fn content(kind: &str) -> &'static str {
+    match kind {
+        "INFO" => "summary",
+        "DOCS" => "documents: names, lengths, times, digests",
+        "DICT" => "dictionary",
+        "ITEM" => "grammar: items (tokens and rules)",
+        "SYMB" => "grammar: symbols",
+        "ROOT" => "grammar: ends of documents",
+        _ => "",
+    }
 }
 
 /// The largest first.

@@ -79,3 +79,20 @@ fn while_compressing() {
         assert_eq!(folder.names(), ["a"]);
     }
 }
+
+#[test]
+fn while_restoring() {
+    if are_ignored() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("a", prose(60_000_000));
+    folder.run(&["compress", "a", "-o", "c.tdc"]).succeeds();
+    let mut command = folder.command(&["restore", "c.tdc", "-C", "out"]);
+    let child = command.stderr(Stdio::piped()).spawn().unwrap();
+    wait_for_handler(&child);
+    interrupt(&child);
+    assert_cancelled(child);
+    let left: Vec<_> = std::fs::read_dir(folder.path("out")).into_iter().flatten().collect();
+    assert!(left.is_empty(), "{left:?}");
+}
