@@ -92,6 +92,22 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether an archive holds other bytes than were written, or fewer.
+    pub fn is_damage(&self) -> bool {
+        use tadoc_core::Error as Archive;
+        match self {
+            Self::WrongDigest { .. } => true,
+            Self::Archive(error) => matches!(
+                error,
+                Archive::Truncated { .. }
+                    | Archive::Checksum { .. }
+                    | Archive::Malformed { .. }
+                    | Archive::Grammar(_)
+            ),
+            _ => false,
+        }
+    }
+
     /// An [`Error::Io`] about this path.
     pub(crate) fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source }

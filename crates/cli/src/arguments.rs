@@ -1,0 +1,96 @@
+//! The command line: subcommands and what is common to them.
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use crate::commands;
+
+/// Text that ends a subcommand's help: examples under a heading like clap's own.
+macro_rules! examples {
+    ($($line:literal)*) => {
+        concat!("\x1b[1m\x1b[4mExamples:\x1b[0m", $("\n  ", $line),*)
+    };
+}
+pub(crate) use examples;
+
+/// Keeps text compressed and answers on the compressed form.
+///
+/// An archive (.tdc) holds a corpus: any number of named documents, restored byte by byte.
+#[derive(Debug, Parser)]
+#[command(
+    name = "tadoc",
+    version,
+    max_term_width = 100,
+    subcommand_required = true,
+    arg_required_else_help = true,
+    after_help = concat!(
+        examples!(
+            "tadoc demo                               see it at work on a bundled corpus"
+            "tadoc compress notes/ -o notes.tdc       one archive of a folder"
+            "tadoc list notes.tdc                     what is in it"
+            "tadoc cat notes.tdc todo.txt             one document to standard output"
+            "tadoc restore notes.tdc -C copy          all of it as files again"
+        ),
+        "\n\n\x1b[1m\x1b[4mExit codes:\x1b[0m\n  0 done, 1 nothing found or a check failed, ",
+        "2 wrong usage or bad input, 130 cancelled"
+    )
+)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+
+    /// No progress and no summary on standard error; errors and warnings stay.
+    #[arg(short, long, global = true, display_order = 900)]
+    pub quiet: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    Compress(commands::compress::Compress),
+    Restore(commands::restore::Restore),
+    List(commands::list::List),
+    Cat(commands::cat::Cat),
+    Info(commands::info::Info),
+    Verify(commands::verify::Verify),
+    Transcode(commands::transcode::Transcode),
+    Demo(commands::demo::Demo),
+    Completions(commands::completions::Completions),
+    Man(commands::man::Man),
+}
+
+/// `--level`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Level {
+    /// Loads at the speed that a query deserves
+    Fast,
+    /// Smaller and slower to load: for keeping
+    Dense,
+}
+
+impl From<Level> for tadoc::Level {
+    fn from(level: Level) -> Self {
+        match level {
+            Level::Fast => Self::Fast,
+            Level::Dense => Self::Dense,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_subcommand_has_examples() {
+        for command in Arguments::command().get_subcommands() {
+            let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(help.contains("Examples:"), "{} has none", command.get_name());
+            assert!(help.contains(&format!("tadoc {}", command.get_name())), "{help}");
+        }
+    }
+}

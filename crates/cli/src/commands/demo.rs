@@ -1,0 +1,161 @@
+//! `tadoc demo`: the command at work on a bundled corpus, with the commands that a person would type.
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use anstyle::{AnsiColor, Style};
+use anyhow::Context;
+use clap::{Args, ValueHint};
+use tadoc::{CompressOptions, Corpus};
+
+use super::compress::told;
+use super::{info, list};
+use crate::arguments::examples;
+use crate::failure::Outcome;
+use crate::inputs::{self, Request};
+use crate::progress::Progress;
+use crate::{interrupt, units};
+
+/// Names and bytes of the files in `testdata/sample`.
+const SAMPLE: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/sample.rs"));
+
+const TITLE: Style = Style::new().bold();
+const COMMAND: Style = AnsiColor::Cyan.on_default();
+
+/// How many documents are listed, and which one is read.
+const LISTED: usize = 6;
+const READ: &str = "manual/en/operation.md";
+const LINES: usize = 8;
+
+/// Show tadoc at work on a small bundled corpus
+#[derive(Debug, Args)]
+#[command(after_help = examples!(
+    "tadoc demo"
+    "tadoc demo --keep playground"
+))]
+pub struct Demo {
+    /// Keep the files and the archive in DIR, to try the commands on
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    keep: Option<PathBuf>,
+}
+
+impl Demo {
+    pub fn run(self) -> anyhow::Result<Outcome> {
+        interrupt::install();
+        match &self.keep {
+            Some(folder) => {
+                fs::create_dir_all(folder)
+                    .with_context(|| format!("cannot make {}", folder.display()))?;
+                show(folder)?;
+                say(&format!("\nIt is all in {}: try the commands there.", folder.display()))?;
+            }
+            None => {
+                let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+                show(folder.path())?;
+                say("\nTo try the commands on these files: tadoc demo --keep playground")?;
+            }
+        }
+        say("To compress your own:               tadoc compress FOLDER -o corpus.tdc")?;
+        Ok(Outcome::Done)
+    }
+}
+
+fn show(folder: &Path) -> anyhow::Result<()> {
+    let sample = folder.join("sample");
+    let archive = folder.join("sample.tdc");
+    write_sample(&sample)?;
+    let bytes = SAMPLE.iter().map(|(_, bytes)| bytes.len() as u64).sum();
+    say(&format!(
+        "A made-up maker of tide gauges keeps {} in a folder, {} in all:\n\
+         logs, a manual in three languages, web pages, records, code and mail.",
+        units::counted(SAMPLE.len() as u64, "file"),
+        units::size(bytes)
+    ))?;
+
+    step("Compress it into one archive", "tadoc compress sample -o sample.tdc")?;
+    let progress = Progress::new(false);
+    let start = Instant::now();
+    let request = Request { paths: vec![sample], output: archive.clone(), ..Request::default() };
+    let collected = inputs::collect(&request, &mut |_| {})?;
+    let report =
+        tadoc::compress(collected.inputs, &archive, &CompressOptions::default(), &progress)?;
+    progress.finish();
+    indented(&told(&report, start))?;
+
+    step("See what it holds and what it costs", "tadoc info sample.tdc")?;
+    let corpus = Corpus::open(&archive)?;
+    indented(&info::for_people(Path::new("sample.tdc"), &corpus.info()))?;
+
+    step("List the documents", "tadoc list sample.tdc")?;
+    let mut table = Vec::new();
+    list::table(corpus.documents()?, false, &mut table)?;
+    let table = String::from_utf8_lossy(&table).into_owned();
+    let rows: Vec<&str> = table.lines().collect();
+    let (listed, rest) = rows.split_at(LISTED.min(rows.len()));
+    indented(&listed.join("\n"))?;
+    if let [_, .., total] = rest {
+        indented(&format!("{:>10}\n{total}", "…"))?;
+    }
+
+    step("Check every byte of it", "tadoc verify sample.tdc")?;
+    let verified = corpus.verify(&progress)?;
+    progress.finish();
+    indented(&format!("ok: {} documents, {} bytes", verified.documents, verified.bytes))?;
+
+    step(
+        "How is the gauge operated? Read it out of the archive",
+        &format!("tadoc cat sample.tdc {READ} | head -{LINES}"),
+    )?;
+    let mut text = Vec::new();
+    corpus.write_documents(&[corpus.find(READ.as_bytes())?], &mut text, &progress)?;
+    let text = String::from_utf8_lossy(&text).into_owned();
+    indented(&text.lines().take(LINES).collect::<Vec<_>>().join("\n"))?;
+
+    step("Get the files back, byte by byte", "tadoc restore sample.tdc -C copy")?;
+    let copy = folder.join("copy");
+    let places: Vec<usize> = (0..corpus.documents()?.len()).collect();
+    let restored = corpus.restore(&places, &copy, false, &progress)?;
+    progress.finish();
+    indented(&format!(
+        "{}, {} in copy/",
+        units::counted(restored.documents, "document"),
+        units::size(restored.bytes)
+    ))
+}
+
+fn write_sample(folder: &Path) -> anyhow::Result<()> {
+    for (name, bytes) in SAMPLE {
+        let path = folder.join(name);
+        path.parent()
+            .map_or(Ok(()), fs::create_dir_all)
+            .and_then(|()| fs::write(&path, bytes))
+            .with_context(|| format!("cannot write {}", path.display()))?;
+    }
+    Ok(())
+}
+
+fn say(line: &str) -> anyhow::Result<()> {
+    writeln!(anstream::stdout(), "{line}").context("standard output")
+}
+
+fn step(title: &str, command: &str) -> anyhow::Result<()> {
+    say(&format!("\n{TITLE}{title}{TITLE:#}\n  $ {COMMAND}{command}{COMMAND:#}"))
+}
+
+fn indented(text: &str) -> anyhow::Result<()> {
+    text.lines().try_for_each(|line| say(format!("  {line}").trim_end()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_sample_is_bundled() {
+        assert!(SAMPLE.len() > LISTED);
+        assert!(SAMPLE.iter().any(|(name, _)| *name == READ));
+        assert!(SAMPLE.is_sorted());
+    }
+}

@@ -1,0 +1,66 @@
+//! The subcommands, a module each.
+
+pub mod cat;
+pub mod completions;
+pub mod compress;
+pub mod demo;
+pub mod info;
+pub mod list;
+pub mod man;
+pub mod restore;
+pub mod transcode;
+pub mod verify;
+
+use std::io::{self, IsTerminal};
+use std::path::Path;
+
+use tadoc::{Corpus, Document};
+
+use crate::arguments::{Arguments, Command};
+use crate::failure::{self, Outcome};
+
+/// Does what the command line says.
+pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
+    let quiet = arguments.quiet;
+    match arguments.command {
+        Command::Compress(command) => command.run(quiet),
+        Command::Restore(command) => command.run(quiet),
+        Command::List(command) => command.run(),
+        Command::Cat(command) => command.run(),
+        Command::Info(command) => command.run(),
+        Command::Verify(command) => command.run(quiet),
+        Command::Transcode(command) => command.run(quiet),
+        Command::Demo(command) => command.run(),
+        Command::Completions(command) => command.run(),
+        Command::Man(command) => command.run(),
+    }
+}
+
+/// Opens an archive; what goes wrong is told with its path.
+fn open(archive: &Path) -> anyhow::Result<Corpus> {
+    Corpus::open(archive).map_err(|error| about(archive, error))
+}
+
+/// The documents of an open archive; what goes wrong is told with its path.
+fn documents<'c>(corpus: &'c Corpus, archive: &Path) -> anyhow::Result<&'c [Document]> {
+    corpus.documents().map_err(|error| about(archive, error))
+}
+
+/// An error of the library in working on an archive, with the archive's path where it does not tell a path
+/// itself.
+fn about(archive: &Path, error: tadoc::Error) -> anyhow::Error {
+    let path = archive.display().to_string();
+    let tells = match &error {
+        tadoc::Error::Cancelled | tadoc::Error::Io { .. } | tadoc::Error::Exists { .. } => true,
+        other => other.to_string().contains(&path),
+    };
+    let error = anyhow::Error::from(error);
+    if tells { error } else { error.context(path) }
+}
+
+/// Prints a line for people who watch: to standard error if that is a terminal.
+fn summary(quiet: bool, line: &str) {
+    if !quiet && io::stderr().is_terminal() {
+        eprintln!("{}", failure::printable(line));
+    }
+}

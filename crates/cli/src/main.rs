@@ -1,0 +1,26 @@
+//! The `tadoc` command: a thin user of the `tadoc` library.
+//!
+//! `arguments` is the command line, `commands` has a module for each subcommand; the other modules are
+//! what they share.
+
+mod arguments;
+mod commands;
+mod failure;
+mod inputs;
+mod interrupt;
+mod output;
+mod progress;
+mod select;
+mod units;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let arguments = arguments::Arguments::parse();
+    match commands::run(arguments) {
+        Ok(outcome) => outcome.into(),
+        Err(error) => failure::report(&error),
+    }
+}

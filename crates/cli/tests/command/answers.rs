@@ -1,0 +1,109 @@
+//! What machines and people read: formats, reports, help, the demo.
+
+use serde_json::Value;
+
+use crate::folder::{Folder, prose};
+
+fn archive() -> Folder {
+    let folder = Folder::new();
+    folder.write("in/a,b.txt", prose(30_000));
+    folder.write("in/sub/c", "c\n");
+    folder.run(&["compress", "in", "-o", "c.tdc"]).succeeds();
+    folder
+}
+
+#[test]
+fn lists_in_each_format() {
+    let folder = archive();
+    let list = |format: &str| {
+        folder.run(&["list", "c.tdc", "--format", format]).succeeds().text().to_owned()
+    };
+    assert_eq!(folder.run(&["list", "c.tdc"]).text(), list("tsv"));
+    assert_eq!(list("tsv"), "a,b.txt\t30000\nsub/c\t2\n");
+    assert_eq!(list("csv"), "document,bytes\n\"a,b.txt\",30000\nsub/c,2\n");
+    assert_eq!(
+        list("json"),
+        "{\"document\":\"a,b.txt\",\"bytes\":30000}\n{\"document\":\"sub/c\",\"bytes\":2}\n"
+    );
+    assert_eq!(
+        list("table"),
+        "  29.3 KiB  a,b.txt\n       2 B  sub/c\n  29.3 KiB  in 2 documents\n"
+    );
+    let long = folder.run(&["list", "c.tdc", "--long", "--format", "json"]).succeeds().json();
+    assert!(long[0]["mode"].is_string() && long[0]["modified"].is_string());
+}
+
+#[test]
+fn info_in_figures() {
+    let folder = archive();
+    let info = &folder.run(&["info", "c.tdc", "--json"]).succeeds().json()[0];
+    assert_eq!(info["documents"], 2);
+    assert_eq!(info["text_bytes"], 30_002);
+    assert_eq!(info["lexer"], "words");
+    assert_eq!(info["builder"], "repair");
+    assert_eq!(info["level"], "fast");
+    let bytes = folder.read("c.tdc").len();
+    assert_eq!(info["archive_bytes"], bytes);
+    for key in
+        ["version", "tokens", "token_types", "words", "rules", "symbols", "root_symbols", "depth"]
+    {
+        assert!(info[key].as_u64().is_some_and(|figure| figure > 0), "{key}: {}", info[key]);
+    }
+    let sections = info["sections"].as_array().unwrap();
+    let total: u64 = sections.iter().map(|section| section["bytes"].as_u64().unwrap()).sum();
+    assert!(total > 0 && total <= bytes as u64);
+    assert_eq!(info["segments"].as_array().unwrap().len(), 1);
+    let text = folder.run(&["info", "c.tdc"]).succeeds();
+    assert!(text.text().contains("ratio"), "{}", text.text());
+}
+
+#[test]
+fn reports() {
+    let folder = archive();
+    assert_eq!(
+        folder.run(&["verify", "c.tdc"]).succeeds().text(),
+        "ok: 2 documents, 30002 bytes\n"
+    );
+    let verified = &folder.run(&["verify", "c.tdc", "--json"]).succeeds().json()[0];
+    assert_eq!(verified["ok"], true);
+    assert_eq!(verified["documents"], 2);
+    assert_eq!(verified["bytes"], 30_002);
+    let report = &folder.run(&["compress", "in", "-o", "d.tdc", "--json"]).succeeds().json()[0];
+    assert_eq!(report["documents"], 2);
+    assert_eq!(report["text_bytes"], 30_002);
+    assert_eq!(report["archive_bytes"], folder.read("d.tdc").len());
+    assert_eq!(report["skipped"], Value::Array(Vec::new()));
+}
+
+#[test]
+fn the_demo_runs() {
+    let folder = Folder::new();
+    let demo = folder.run(&["demo"]).succeeds();
+    assert!(demo.text().contains("$ tadoc compress sample -o sample.tdc"), "{}", demo.text());
+    assert!(!demo.text().contains('\x1b'));
+    assert!(folder.names().is_empty());
+    folder.run(&["demo", "--keep", "kept"]).succeeds();
+    assert_eq!(
+        folder.read("kept/sample/manual/en/operation.md"),
+        folder.read("kept/copy/manual/en/operation.md")
+    );
+    folder.run(&["verify", "kept/sample.tdc"]).succeeds();
+}
+
+#[test]
+fn help_completions_and_manual() {
+    let folder = Folder::new();
+    for arguments in
+        [&["help"][..], &["--help"], &["-h"], &["help", "compress"], &["cat", "--help"]]
+    {
+        let help = folder.run(arguments).succeeds();
+        assert!(help.text().contains("Examples:"), "{}", help.text());
+        assert!(!help.text().contains('\x1b'));
+    }
+    assert!(folder.run(&["--version"]).succeeds().text().starts_with("tadoc "));
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(folder.run(&["completions", shell]).succeeds().text().contains("transcode"));
+    }
+    folder.run(&["man", "man/man1"]).succeeds();
+    assert!(String::from_utf8(folder.read("man/man1/tadoc-compress.1")).unwrap().contains("lexer"));
+}

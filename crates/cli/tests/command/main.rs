@@ -1,0 +1,12 @@
+//! The built command, run as people and scripts run it.
+#![cfg(unix)]
+
+mod answers;
+mod folder;
+mod inputs;
+mod interrupts;
+mod refusals;
+mod round_trip;
+
+#[cfg(feature = "decompress")]
+mod decompress;
