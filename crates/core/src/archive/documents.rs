@@ -165,7 +165,7 @@ pub(super) fn encode(table: &DocumentTable, level: i32) -> Vec<u8> {
 pub(super) fn decode(section: &[u8]) -> Result<DocumentTable> {
     let mut reader = Reader::new(section, "section DOCS");
     let count = reader.varint()?;
-    let mut list = |reader: &mut Reader<'_>, what: &str| {
+    let list = |reader: &mut Reader<'_>, what: &str| {
         let list = integers::read(reader)?;
         if list.len() as u64 != count {
             return Err(reader.malformed(format!("{} {what} of {count} documents", list.len())));

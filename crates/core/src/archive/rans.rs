@@ -92,14 +92,6 @@ impl Model {
         Self { frequencies, starts }
     }
 
-    /// What coding `class` costs in bits; infinite if the model does not have it.
-    pub(crate) fn cost(&self, class: usize) -> f32 {
-        match self.frequencies.get(class) {
-            None | Some(0) => f32::INFINITY,
-            Some(&frequency) => SCALE_BITS as f32 - f32::from(frequency).log2(),
-        }
-    }
-
     /// Appends the model: the number of classes that occur, then for each the gap to the one before and
     /// its frequency.
     pub(crate) fn write(&self, into: &mut Vec<u8>) {
