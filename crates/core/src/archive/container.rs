@@ -39,11 +39,14 @@ impl Kind {
     pub const ITEM: Self = Self(*b"ITEM");
     /// The symbols of a segment's grammar.
     pub const SYMB: Self = Self(*b"SYMB");
+    /// The symbols of a segment's grammar, coded adaptively.
+    pub const SYMD: Self = Self(*b"SYMD");
     /// How a segment's root is cut into documents.
     pub const ROOT: Self = Self(*b"ROOT");
 
     fn is_known(self) -> bool {
-        [Self::INFO, Self::DOCS, Self::DICT, Self::ITEM, Self::SYMB, Self::ROOT].contains(&self)
+        [Self::INFO, Self::DOCS, Self::DICT, Self::ITEM, Self::SYMB, Self::SYMD, Self::ROOT]
+            .contains(&self)
     }
 }
 

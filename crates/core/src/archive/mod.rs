@@ -11,6 +11,7 @@ mod documents;
 mod grammar;
 mod info;
 mod integers;
+mod mixing;
 mod rans;
 mod read;
 pub mod types;

@@ -7,9 +7,9 @@ use std::path::{Path, PathBuf};
 use super::container::{HEADER_BYTES, Header, Kind, Section, VERSION, checksum, parse_table};
 use super::dictionary::Dictionary;
 use super::documents::{self, DocumentTable};
-use super::grammar;
+use super::grammar::{self, Symbols};
 use super::info::{self, Summary};
-use super::types::{Info, SectionInfo};
+use super::types::{Info, Level, SectionInfo};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 
@@ -58,7 +58,7 @@ impl Archive {
         let mut next = 0_u64;
         let mut text_bytes = 0_u64;
         for (number, segment) in summary.segments.iter().enumerate() {
-            for kind in [Kind::DICT, Kind::ITEM, Kind::SYMB, Kind::ROOT] {
+            for kind in [Kind::DICT, Kind::ITEM, self.symbol_kind(), Kind::ROOT] {
                 self.find(kind, Some(number as u32))?;
             }
             // A document may go on in the next segment, so its number may come again.
@@ -76,6 +76,14 @@ impl Archive {
             return Err(Error::malformed("the segments do not add up to the documents"));
         }
         Ok(())
+    }
+
+    /// The kind of section that has the symbols.
+    fn symbol_kind(&self) -> Kind {
+        match self.summary.level {
+            Level::Fast => Kind::SYMB,
+            Level::Dense => Kind::SYMD,
+        }
     }
 
     fn find(&self, kind: Kind, segment: Option<u32>) -> Result<&Section> {
@@ -162,9 +170,13 @@ impl Archive {
     pub fn grammar(&self, segment: usize) -> Result<Grammar> {
         let number = Some(segment as u32);
         let items = self.section(Kind::ITEM, number)?;
-        let symbols = self.section(Kind::SYMB, number)?;
+        let symbols = self.section(self.symbol_kind(), number)?;
+        let symbols = match self.summary.level {
+            Level::Fast => Symbols::Fast(&symbols),
+            Level::Dense => Symbols::Dense(&symbols),
+        };
         let root = self.section(Kind::ROOT, number)?;
-        let grammar = grammar::decode(&items, &symbols, &root)?;
+        let grammar = grammar::decode(&items, symbols, &root)?;
         let found = [
             grammar.token_count().into(),
             grammar.rule_count().into(),

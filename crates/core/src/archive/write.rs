@@ -8,9 +8,10 @@ use std::path::{Path, PathBuf};
 use super::container::{HEADER_BYTES, Header, Kind, Section, checksum, write_table};
 use super::dictionary::{self, Entry};
 use super::documents::DocumentTable;
+use super::grammar::{self, EncodedSymbols};
 use super::info::Summary;
 use super::types::Level;
-use super::{documents, grammar, info};
+use super::{documents, info};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 
@@ -32,7 +33,7 @@ impl EncodedSegment {
     pub fn new(grammar: &Grammar, words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
         let (dictionary, grammar) = rayon::join(
             || dictionary::encode(words, separators, level),
-            || grammar::encode(grammar),
+            || grammar::encode(grammar, level),
         );
         Self { dictionary, grammar }
     }
@@ -91,7 +92,10 @@ impl ArchiveWriter {
         self.segments += 1;
         self.add_section(Kind::DICT, number, &segment.dictionary)?;
         self.add_section(Kind::ITEM, number, &segment.grammar.items)?;
-        self.add_section(Kind::SYMB, number, &segment.grammar.symbols)?;
+        match &segment.grammar.symbols {
+            EncodedSymbols::Fast(symbols) => self.add_section(Kind::SYMB, number, symbols)?,
+            EncodedSymbols::Dense(symbols) => self.add_section(Kind::SYMD, number, symbols)?,
+        }
         self.add_section(Kind::ROOT, number, &segment.grammar.root)
     }
 

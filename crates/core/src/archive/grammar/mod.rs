@@ -1,4 +1,4 @@
-//! Grammars as bytes: the sections `ITEM`, `SYMB` and `ROOT` of docs/format.md.
+//! Grammars as bytes: the sections `ITEM`, `SYMB` or `SYMD`, and `ROOT` of docs/format.md.
 //!
 //! The symbols are coded from the last one of the last rule back to the first one of the root, so a rule
 //! is described before it is used. An *item* is a token or a rule; it is *introduced* where it stands for
@@ -14,17 +14,32 @@
 //! are independent of each other and decoded on all threads.
 
 mod decode;
+mod dense;
 mod encode;
 
 pub(crate) use decode::decode;
 pub(crate) use encode::encode;
 
 /// The sections of one grammar.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Encoded {
     pub(crate) items: Vec<u8>,
-    pub(crate) symbols: Vec<u8>,
+    pub(crate) symbols: EncodedSymbols,
     pub(crate) root: Vec<u8>,
+}
+
+/// The section of the symbols, of one level or the other.
+#[derive(Debug)]
+pub(crate) enum EncodedSymbols {
+    Fast(Vec<u8>),
+    Dense(Vec<u8>),
+}
+
+/// The same, to be decoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Symbols<'s> {
+    Fast(&'s [u8]),
+    Dense(&'s [u8]),
 }
 
 /// Items or symbols of one block, and so of one task of a parallel decoder.
