@@ -4,6 +4,7 @@ mod awkward;
 mod corpus;
 mod debian;
 mod files;
+mod golden;
 mod process;
 
 use std::process::ExitCode;
@@ -13,6 +14,7 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   corpus [NAME...] [--to DIR]   make the corpora that benchmarks and larger tests use
+  golden                        make the golden archives in testdata/golden anew; only for a new format
   help                          print this
 
 Corpora (default: small), each a folder of DIR (default: target/corpora):
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("corpus") => corpus::Options::parse(&arguments[1..]).map(corpus::run),
+        Some("golden") if arguments.len() == 1 => Ok(golden::run()),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(Ok(()))

@@ -17,6 +17,7 @@ mod read;
 pub mod types;
 mod wire;
 mod write;
+mod zstandard;
 
 pub use dictionary::{Dictionary, Tokens};
 pub use documents::{Digester, DocumentTable, HASHED_PIECE, PieceHasher};

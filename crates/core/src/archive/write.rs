@@ -5,7 +5,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::container::{HEADER_BYTES, Header, Kind, Section, checksum, write_table};
+use super::container::{ALIGNMENT, HEADER_BYTES, Header, Kind, Section, checksum, write_table};
 use super::dictionary::{self, Entry};
 use super::documents::DocumentTable;
 use super::grammar::{self, EncodedSymbols};
@@ -14,9 +14,6 @@ use super::types::Level;
 use super::{documents, info};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
-
-/// Sections start at multiples of this, so that later versions may map them.
-const ALIGNMENT: u64 = 8;
 
 /// One segment, encoded: what [`ArchiveWriter::add_segment`] takes.
 #[derive(Debug)]
@@ -111,7 +108,7 @@ impl ArchiveWriter {
             Level::Fast => 9,
             Level::Dense => 19,
         };
-        self.add_section(Kind::DOCS, None, &documents::encode(table, level))?;
+        self.add_section(Kind::DOCS, None, &documents::encode(table, level)?)?;
         self.add_section(Kind::INFO, None, &info::encode(summary))?;
         let bytes = write_table(&self.sections);
         let header = Header {

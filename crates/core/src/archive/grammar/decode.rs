@@ -218,7 +218,11 @@ fn decode_symbols(section: &[u8], items: &Items, expected: u64) -> Result<Vec<u3
             reader.malformed(format!("{count} symbols cannot be in {} bytes", section.len()))
         );
     }
-    let table = Model::read(&mut reader, symbol_class::COUNT)?.decoding_table();
+    let model = Model::read(&mut reader, symbol_class::COUNT)?;
+    if let Some(class) = model.classes().find(|&class| !symbol_class::is_used(class)) {
+        return Err(reader.malformed(format!("class {class} has no meaning")));
+    }
+    let table = model.decoding_table();
     let mut introduced = 0_u64;
     let mut block_starts = Vec::new();
     let mut lengths = Vec::new();

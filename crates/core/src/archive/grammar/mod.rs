@@ -91,7 +91,7 @@ mod symbol_class {
     /// Bit length and sign of a distance, for each of the last items.
     const NEARBY: usize = 1;
     const PER_RECENT: usize = 64;
-    /// Distances of more bits are never coded.
+    /// Distances of more bits cannot be coded.
     pub(super) const MOST_NEARBY_BITS: u32 = 16;
     /// Frequency class, and bit length (less one) of the number of items since.
     pub(super) const BY_FREQUENCY: usize = 512;
@@ -104,6 +104,18 @@ mod symbol_class {
 
     pub(super) fn by_frequency(frequency: usize, bits: u32) -> usize {
         BY_FREQUENCY + frequency * DISTANCES + bits as usize
+    }
+
+    /// Whether a class has a meaning; others are kept for later.
+    pub(super) fn is_used(class: usize) -> bool {
+        match class {
+            INTRODUCTION => true,
+            BY_FREQUENCY.. => class < COUNT,
+            nearby => {
+                let rest = nearby - NEARBY;
+                rest / PER_RECENT < RECENT && rest % PER_RECENT / 2 <= MOST_NEARBY_BITS as usize
+            }
+        }
     }
 
     /// What a class means.
@@ -133,6 +145,16 @@ mod symbol_class {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_that_are_coded_have_a_meaning_and_no_others() {
+        use symbol_class::{COUNT, MOST_NEARBY_BITS, RECENT, is_used, nearby};
+        let used = (0..COUNT + 1).filter(|&class| is_used(class)).count();
+        let nearby_classes = RECENT * 2 * (MOST_NEARBY_BITS as usize + 1);
+        assert_eq!(used, 1 + nearby_classes + COUNT - symbol_class::BY_FREQUENCY);
+        assert!(is_used(nearby(RECENT - 1, MOST_NEARBY_BITS, true)));
+        assert!(!is_used(nearby(0, MOST_NEARBY_BITS + 1, false)) && !is_used(nearby(4, 0, false)));
+    }
 
     #[test]
     fn frequency_classes_ascend_without_gaps() {
