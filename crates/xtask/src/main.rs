@@ -1,6 +1,7 @@
 //! `cargo xtask`: what people and continuous integration run on the repository.
 
 mod awkward;
+mod bench;
 mod corpus;
 mod debian;
 mod files;
@@ -13,6 +14,7 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   corpus [NAME...] [--to DIR]   make the corpora that benchmarks and larger tests use
+  bench compress|scale          measure tadoc beside other compressors; `bench --help` says more
   help                          print this
 
 Corpora (default: small), each a folder of DIR (default: target/corpora):
@@ -31,6 +33,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("corpus") => corpus::Options::parse(&arguments[1..]).map(corpus::run),
+        Some("bench") => Ok(bench::run(&arguments[1..])),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(Ok(()))
