@@ -5,6 +5,7 @@ mod bench;
 mod corpus;
 mod debian;
 mod files;
+mod golden;
 mod process;
 
 use std::process::ExitCode;
@@ -15,6 +16,7 @@ Usage: cargo xtask <COMMAND>
 Commands:
   corpus [NAME...] [--to DIR]   make the corpora that benchmarks and larger tests use
   bench compress|scale          measure tadoc beside other compressors; `bench --help` says more
+  golden                        make the golden archives in testdata/golden anew; only for a new format
   help                          print this
 
 Corpora (default: small), each a folder of DIR (default: target/corpora):
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let result = match arguments.first().map(String::as_str) {
         Some("corpus") => corpus::Options::parse(&arguments[1..]).map(corpus::run),
         Some("bench") => Ok(bench::run(&arguments[1..])),
+        Some("golden") if arguments.len() == 1 => Ok(golden::run()),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(Ok(()))
