@@ -1,4 +1,67 @@
-//! tadoc keeps text compressed and answers on the compressed form.
+//! tadoc keeps text compressed and works on the compressed form.
+//!
+//! A corpus (any number of named documents, of any bytes) becomes an *archive*: one `.tdc` file in which
+//! passages that come again are rules of a grammar. Documents come back byte by byte, one or all of them.
+//!
+//! [`compress()`] makes an archive, [`Corpus`] reads one, [`transcode`] encodes one anew at another
+//! [`Level`].
+//!
+//! ```
+//! use std::ops::ControlFlow;
+//! use tadoc::{CompressOptions, Corpus, Error, Input, Phase, Source};
+//!
+//! # fn main() -> tadoc::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("greetings.tdc");
+//! // Documents from memory; `Source::File` and `Source::Stream` are the other ways.
+//! let inputs = vec![
+//!     Input::new("english.txt", Source::Bytes(b"Good morning, good night.\n".to_vec())),
+//!     Input::new("german.txt", Source::Bytes("Guten Morgen, gute Nacht.\n".into())),
+//! ];
+//! // Called now and then while the work goes on.
+//! let observer = |phase: Phase, done: u64, total: u64| {
+//!     println!("{phase:?}: {done} of {total}");
+//!     ControlFlow::Continue(())
+//! };
+//! let report = tadoc::compress(inputs, &path, &CompressOptions::default(), &observer)?;
+//! assert_eq!((report.documents, report.text_bytes), (2, 52));
+//!
+//! // What is in it? Documents are in byte order of their names.
+//! let corpus = Corpus::open(&path)?;
+//! let names: Vec<&[u8]> = corpus.documents()?.iter().map(|document| &document.name[..]).collect();
+//! assert_eq!(names, [&b"english.txt"[..], b"german.txt"]);
+//!
+//! // One document, to anything that can be written to. `()` is the observer that lets work go on.
+//! let mut text = Vec::new();
+//! corpus.write_documents(&[corpus.find(b"german.txt")?], &mut text, &())?;
+//! assert_eq!(text, "Guten Morgen, gute Nacht.\n".as_bytes());
+//!
+//! // Every checksum, and every document against its digest.
+//! assert_eq!(corpus.verify(&())?.documents, 2);
+//!
+//! // An observer that breaks ends the work.
+//! let stop = |_: Phase, _: u64, _: u64| ControlFlow::Break(());
+//! assert!(matches!(corpus.verify(&stop), Err(Error::Cancelled)));
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Modules
+//!
+//! - [`compress`](mod@compress): from inputs to an archive, and from one level to the other.
+//! - [`corpus`]: an open archive, its documents, restoring and verifying.
+//! - [`build`]: what compressing is made of: lexers, dictionary, grammar builders.
+//! - [`progress`]: observers, which see how far work has come and may end it.
+//! - [`error`]: what can go wrong, worded for the person who meets it.
+//! - [`text`]: names and other bytes as text that can be printed, and back.
+//!
+//! The grammar itself and the archive's bytes are in the crate `tadoc_core`.
+//!
+//! # Threads and memory
+//!
+//! Compressing and transcoding have a thread pool of their own. [`CompressOptions`] bounds threads and memory:
+//! text beyond the bound becomes further segments of the same archive. Reading holds one segment at a time, and
+//! decodes it in the rayon pool that it is called in. The crate sets up nothing global.
 
 pub mod build;
 pub mod compress;

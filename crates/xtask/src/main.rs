@@ -1,6 +1,7 @@
 //! `cargo xtask`: what people and continuous integration run on the repository.
 
 mod awkward;
+mod bench;
 mod corpus;
 mod debian;
 mod files;
@@ -14,6 +15,7 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   corpus [NAME...] [--to DIR]   make the corpora that benchmarks and larger tests use
+  bench compress|scale          measure tadoc beside other compressors; `bench --help` says more
   golden                        make the golden archives in testdata/golden anew; only for a new format
   help                          print this
 
@@ -33,6 +35,7 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("corpus") => corpus::Options::parse(&arguments[1..]).map(corpus::run),
+        Some("bench") => Ok(bench::run(&arguments[1..])),
         Some("golden") if arguments.len() == 1 => Ok(golden::run()),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");

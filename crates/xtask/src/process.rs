@@ -13,6 +13,15 @@ pub fn run(command: &mut Command) -> Result<()> {
     finish(command, child)
 }
 
+/// Runs a command to its end; what it prints is seen.
+pub fn run_visibly(command: &mut Command) -> Result<()> {
+    let status = spawn(command.stdin(Stdio::null()))?.wait()?;
+    if !status.success() {
+        bail!("`{}` failed ({status})", shown(command));
+    }
+    Ok(())
+}
+
 /// Runs a command to its end and returns what it wrote to standard output.
 pub fn output(command: &mut Command) -> Result<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

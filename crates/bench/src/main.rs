@@ -1,0 +1,73 @@
+//! `cargo xtask bench`: tadoc beside other compressors, in the same run on the same machine.
+//!
+//! Every measured program is a child process of its own ([`measure`]); the harness only reads clocks and
+//! file lengths. Time: that of the slowest rival, some minutes for each 200 MB.
+
+mod bars;
+mod compress;
+mod contenders;
+mod corpus;
+mod load;
+mod machine;
+mod measure;
+mod paths;
+mod render;
+mod run;
+mod scale;
+mod statistics;
+mod table;
+mod units;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Measures tadoc beside other compressors
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", max_term_width = 100)]
+enum Command {
+    Compress(compress::Compress),
+    Scale(scale::Scale),
+    /// Runs a program, and prints what it took as JSON
+    #[command(hide = true)]
+    Measure {
+        /// Where the program's standard output goes
+        #[arg(long, default_value = "/dev/null")]
+        output: PathBuf,
+        #[arg(last = true, required = true)]
+        words: Vec<OsString>,
+    },
+    /// Decodes the grammars and opens the dictionaries of an archive
+    #[command(hide = true)]
+    Load {
+        archive: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let result = match Command::parse() {
+        Command::Compress(command) => command.run(),
+        Command::Scale(command) => command.run(),
+        Command::Measure { output, words } => measure::as_helper(&output, &words),
+        Command::Load { archive } => load::run(&archive),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        super::Command::command().debug_assert();
+    }
+}
