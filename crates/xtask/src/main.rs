@@ -4,7 +4,10 @@ mod awkward;
 mod corpus;
 mod debian;
 mod files;
+mod fuzz;
 mod process;
+mod project;
+mod test;
 
 use std::process::ExitCode;
 
@@ -13,6 +16,11 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   corpus [NAME...] [--to DIR]   make the corpora that benchmarks and larger tests use
+  fuzz [TARGET...] [--seconds N]
+                                run fuzzers (lexer, builders, archive, round_trip) for 60 or N seconds each;
+                                --seeds only writes what they start from
+  test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, test, doctest, doc,
+                                python, fuzz; --quick leaves the fuzzers out
   help                          print this
 
 Corpora (default: small), each a folder of DIR (default: target/corpora):
@@ -31,6 +39,11 @@ fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.first().map(String::as_str) {
         Some("corpus") => corpus::Options::parse(&arguments[1..]).map(corpus::run),
+        Some("fuzz") => fuzz::Options::parse(&arguments[1..]).map(|options| fuzz::run(&options)),
+        Some("test") => test::Options::parse(&arguments[1..]).map(|options| {
+            // What failed was shown, and the last line is said.
+            if test::run(&options)? { Ok(()) } else { std::process::exit(1) }
+        }),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(Ok(()))
