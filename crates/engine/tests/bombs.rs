@@ -48,6 +48,42 @@ fn write_bomb(path: &Path, rules: u32, recorded: u64) {
     writer.finish(&table, &summary, true).unwrap();
 }
 
+#[test]
+fn an_archive_of_many_segments_is_opened_in_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("segments.tdc");
+    let grammar = Grammar::new(1, vec![0], vec![1], vec![0, 1]).unwrap();
+    let words = [Entry { bytes: b"word", forms: Forms::Bare }];
+    let encoded = EncodedSegment::new(&grammar, &words, &[], Level::Fast);
+    let mut writer = ArchiveWriter::create(&path).unwrap();
+    let mut summary = Summary::default();
+    let mut table = DocumentTable::default();
+    for number in 0..60_000 {
+        writer.add_segment(&encoded).unwrap();
+        summary.segments.push(SegmentInfo {
+            first_document: number,
+            documents: 1,
+            text_bytes: 4,
+            token_types: 1,
+            words: 1,
+            symbols: 1,
+            root_symbols: 1,
+            ..Default::default()
+        });
+        let name = format!("{number:06}").into_bytes();
+        table.documents.push(Document { name, bytes: 4, modified: None, mode: None });
+    }
+    (summary.documents, summary.text_bytes) = (60_000, 240_000);
+    table.digests = vec![0; 240_000_usize.div_ceil(4096)];
+    writer.finish(&table, &summary, true).unwrap();
+    let start = Instant::now();
+    let corpus = Corpus::open(&path).unwrap();
+    let mut text = Vec::new();
+    corpus.write_documents(&[59_999], &mut text, &()).unwrap();
+    assert_eq!(text, b"word");
+    assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+}
+
 /// Takes so many bytes and no more.
 struct Room(usize);
 
@@ -118,4 +154,11 @@ fn a_text_of_an_exabyte_is_streamed_as_far_as_one_wants() {
     };
     assert!(matches!(corpus.verify(&observer), Err(tadoc::Error::Cancelled)));
     assert!(start.elapsed() < Duration::from_secs(5), "{:?}", start.elapsed());
+    #[cfg(target_os = "linux")]
+    {
+        let status = std::fs::read_to_string("/proc/self/status").unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        let kibibytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+        assert!(kibibytes < 512 << 10, "{kibibytes} KiB at the peak");
+    }
 }

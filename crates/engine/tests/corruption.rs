@@ -106,11 +106,8 @@ fn a_flipped_bit_is_noticed_or_does_no_harm() {
             unnoticed += usize::from(!check(&subject, damaged, &path, &how));
         });
         // Only the zeros that pad sections are under no checksum.
-        let sections = Corpus::open({
-            std::fs::write(&path, &subject.bytes).unwrap();
-            &path
-        });
-        let sections = sections.unwrap().info().sections.len();
+        std::fs::write(&path, &subject.bytes).unwrap();
+        let sections = Corpus::open(&path).unwrap().info().sections.len();
         assert!(unnoticed <= 7 * sections, "{}: {unnoticed} flips unnoticed", subject.name);
     }
 }
@@ -200,11 +197,11 @@ fn flips_behind_good_checksums_do_no_harm() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("hostile.tdc");
     for subject in subjects() {
-        for_each_flip(&subject.bytes, 1, |_, damaged| {
+        for_each_flip(&subject.bytes, 2, |_, damaged| {
             mend_checksums(damaged);
             harmless(damaged, &path);
         });
-        for length in (0..subject.bytes.len()).step_by(3) {
+        for length in (0..subject.bytes.len()).step_by(5) {
             let mut damaged = subject.bytes.clone();
             damaged.remove(length);
             mend_checksums(&mut damaged);

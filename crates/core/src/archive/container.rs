@@ -1,5 +1,7 @@
 //! The outer form of the file: header, sections, table of sections.
 
+use std::collections::HashSet;
+
 use xxhash_rust::xxh64::xxh64;
 
 use super::wire::Reader;
@@ -181,6 +183,7 @@ pub(super) fn parse_table(bytes: &[u8], table_offset: u64) -> Result<Vec<Section
         return Err(reader.malformed(format!("{} bytes are no table", bytes.len())));
     }
     let mut sections = Vec::with_capacity(count as usize);
+    let mut seen = HashSet::new();
     let mut end = HEADER_BYTES as u64;
     for _ in 0..count {
         let kind = Kind(reader.take(4)?.try_into().expect("four bytes were taken"));
@@ -206,8 +209,7 @@ pub(super) fn parse_table(bytes: &[u8], table_offset: u64) -> Result<Vec<Section
         }
         end = section_end;
         if kind.is_known() {
-            if sections.iter().any(|other: &Section| (other.kind, other.segment) == (kind, segment))
-            {
+            if !seen.insert((kind, segment)) {
                 return Err(reader.malformed(format!("section {kind} is there twice")));
             }
             sections.push(section);
@@ -219,4 +221,26 @@ pub(super) fn parse_table(bytes: &[u8], table_offset: u64) -> Result<Vec<Section
     }
     reader.finish()?;
     Ok(sections)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn empty_section(segment: u32) -> Section {
+        let offset = HEADER_BYTES as u64;
+        Section { kind: Kind::DICT, segment: Some(segment), offset, bytes: 0, checksum: 0 }
+    }
+
+    #[test]
+    fn a_table_of_many_sections_is_read_in_time() {
+        let start = std::time::Instant::now();
+        let mut sections: Vec<Section> = (0..400_000).map(empty_section).collect();
+        let table = write_table(&sections);
+        assert_eq!(parse_table(&table, HEADER_BYTES as u64).unwrap(), sections);
+        sections.push(empty_section(7));
+        let twice = parse_table(&write_table(&sections), HEADER_BYTES as u64).unwrap_err();
+        assert!(twice.to_string().contains("section DICT is there twice"), "{twice}");
+        assert!(start.elapsed() < std::time::Duration::from_secs(10), "{:?}", start.elapsed());
+    }
 }

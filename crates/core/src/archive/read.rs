@@ -1,5 +1,6 @@
 //! Reading an archive: the table first, every section when it is asked for.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub struct Archive {
     path: PathBuf,
     header: Header,
     sections: Vec<Section>,
+    /// Places in `sections`.
+    places: HashMap<(Kind, Option<u32>), usize>,
     summary: Summary,
 }
 
@@ -45,8 +48,10 @@ impl Archive {
             return Err(Error::Checksum { what: "the table of sections".into(), expected, found });
         }
         let sections = parse_table(&table, header.table_offset)?;
-        let mut archive =
-            Self { file, path: path.to_owned(), header, sections, summary: Summary::default() };
+        let place = |(place, section): (usize, &Section)| ((section.kind, section.segment), place);
+        let places = sections.iter().enumerate().map(place).collect();
+        let (path, summary) = (path.to_owned(), Summary::default());
+        let mut archive = Self { file, path, header, sections, places, summary };
         archive.summary = info::decode(&archive.section(Kind::INFO, None)?)?;
         archive.check_segments()?;
         Ok(archive)
@@ -56,7 +61,7 @@ impl Archive {
     fn check_segments(&self) -> Result<()> {
         let summary = &self.summary;
         let mut next = 0_u64;
-        let mut text_bytes = 0_u64;
+        let mut text_bytes = Some(0_u64);
         for (number, segment) in summary.segments.iter().enumerate() {
             for kind in [Kind::DICT, Kind::ITEM, Kind::SYMB, Kind::ROOT] {
                 self.find(kind, Some(number as u32))?;
@@ -70,18 +75,18 @@ impl Archive {
                 )));
             }
             next = first.saturating_add(segment.documents);
-            text_bytes = text_bytes.saturating_add(segment.text_bytes);
+            text_bytes = text_bytes.and_then(|sum| sum.checked_add(segment.text_bytes));
         }
-        if next != summary.documents || text_bytes != summary.text_bytes {
+        if next != summary.documents || text_bytes != Some(summary.text_bytes) {
             return Err(Error::malformed("the segments do not add up to the documents"));
         }
         Ok(())
     }
 
     fn find(&self, kind: Kind, segment: Option<u32>) -> Result<&Section> {
-        self.sections
-            .iter()
-            .find(|section| (section.kind, section.segment) == (kind, segment))
+        self.places
+            .get(&(kind, segment))
+            .map(|&place| &self.sections[place])
             .ok_or_else(|| Error::malformed(format!("section {kind} is missing")))
     }
 

@@ -219,6 +219,12 @@ impl Dictionary {
     /// All tokens, unpacked on all threads. Fails if they are longer than `limit` bytes together, which
     /// no dictionary of a text of that length can be.
     pub fn tokens(&self, limit: u64) -> Result<Tokens> {
+        // A byte of a token takes at most two of a block, and an entry ends with eleven at the most.
+        let entries = u64::from(self.word_count) + u64::from(self.separator_count);
+        let most_unpacked = limit.saturating_mul(2).saturating_add(11 * entries);
+        if self.blocks.iter().map(|block| block.unpacked as u64).sum::<u64>() > most_unpacked {
+            return Err(too_long(limit));
+        }
         let parts: Vec<Tokens> = self
             .blocks
             .par_iter()
@@ -256,6 +262,9 @@ impl Dictionary {
         let mut tokens = Tokens::default();
         for entry in block.first_entry..block.first_entry + block.entries {
             let bytes = entries.advance()?;
+            if bytes.is_empty() {
+                return Err(Error::malformed("section DICT: an entry is empty"));
+            }
             let forms = self.forms.get(entry as usize).copied().unwrap_or(Forms::Bare);
             if forms != Forms::Spaced {
                 tokens.push(&[bytes]);
@@ -271,12 +280,13 @@ impl Dictionary {
 }
 
 fn check_limit(total: u64, limit: u64) -> Result<()> {
-    if total > limit {
-        return Err(Error::malformed(format!(
-            "section DICT: its tokens are longer than the text of {limit} bytes that they are from"
-        )));
-    }
-    Ok(())
+    if total > limit { Err(too_long(limit)) } else { Ok(()) }
+}
+
+fn too_long(limit: u64) -> Error {
+    Error::malformed(format!(
+        "section DICT: its tokens are longer than the text of {limit} bytes that they are from"
+    ))
 }
 
 /// The bytes of all tokens, unpacked.

@@ -105,7 +105,7 @@ fn find_equal(tokens: &[u32], lines: &Cut) -> Vec<u32> {
     let mut table = vec![NO_RULE; mask + 1];
     let mut first = vec![NO_RULE; count];
     let mut uses = vec![0_u32; count];
-    for line in 0..count {
+    for (line, first) in first.iter_mut().enumerate() {
         let content = lines.tokens(tokens, line);
         if content.len() < LEAST_TOKENS {
             continue;
@@ -124,7 +124,7 @@ fn find_equal(tokens: &[u32], lines: &Cut) -> Vec<u32> {
             }
             slot = (slot + 1) & mask;
         };
-        first[line] = found;
+        *first = found;
         uses[found as usize] += 1;
     }
     drop(table);
