@@ -1,7 +1,7 @@
 //! From files to an archive.
 //!
-//! Inputs are cut into batches ([`feed`]), which all threads read and lex ([`lex`]) until the memory allowed
-//! is used up; what was lexed becomes a segment ([`segment`]), which is encoded and written, and the next one
+//! Inputs are cut into batches (`feed`), which all threads read and lex (`lex`) until the memory allowed
+//! is used up; what was lexed becomes a segment (`segment`), which is encoded and written, and the next one
 //! begins. So a corpus of any length is compressed in the memory of one segment.
 
 mod feed;

@@ -1,7 +1,7 @@
 //! The Re-Pair builder: offline, on all threads, the smallest grammars.
 //!
-//! 1. Lines that come again and again become rules at once ([`lines`]).
-//! 2. What is left is cut into chunks, which are paired at the same time ([`pairing`]).
+//! 1. Lines that come again and again become rules at once (`lines`).
+//! 2. What is left is cut into chunks, which are paired at the same time (`pairing`).
 //! 3. Rules that two chunks both found are made one, and what the chunks left is paired once more as a whole.
 //! 4. Rules that do not pay are written out, and the rest numbered ([`super::prune`], [`super::order`]).
 //!
