@@ -63,6 +63,16 @@ pub enum Error {
     /// The grammar in the archive is not one.
     #[error("the archive is malformed: {0}; it was not written by tadoc, or by a broken version")]
     Grammar(#[from] GrammarError),
+    /// The names of the documents are longer than an archive can hold.
+    #[error(
+        "the names of the documents have {bytes} bytes together, more than the {most} that an archive can hold; use shorter names or several archives"
+    )]
+    NamesTooLong {
+        /// Bytes of all names.
+        bytes: u64,
+        /// How many they may have.
+        most: u64,
+    },
     /// The output is there already.
     #[error("{} exists already; give another name, or --force to replace it", path.display())]
     Exists {

@@ -5,6 +5,7 @@ mod corpus;
 mod debian;
 mod files;
 mod fuzz;
+mod golden;
 mod process;
 mod project;
 mod test;
@@ -21,6 +22,7 @@ Commands:
                                 --seeds only writes what they start from
   test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, test, doctest, doc,
                                 python, fuzz; --quick leaves the fuzzers out
+  golden                        make the golden archives in testdata/golden anew; only for a new format
   help                          print this
 
 Corpora (default: small), each a folder of DIR (default: target/corpora):
@@ -44,6 +46,7 @@ fn main() -> ExitCode {
             // What failed was shown, and the last line is said.
             if test::run(&options)? { Ok(()) } else { std::process::exit(1) }
         }),
+        Some("golden") if arguments.len() == 1 => Ok(golden::run()),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");
             Ok(Ok(()))

@@ -4,17 +4,20 @@
 //! covers one document, or several small ones in a row, so that a corpus of a million lines does not
 //! consist of digests. Cost: O(documents) to read and in memory.
 
-use std::io::Read;
-
 use xxhash_rust::xxh64::Xxh64;
 
 use super::integers;
 use super::types::{Document, Timestamp};
 use super::wire::{Reader, put_varint, unzigzag, zigzag};
-use crate::error::Result;
+use super::zstandard;
+use crate::error::{Error, Result};
 
 /// A digest is taken at the end of the document in which so many bytes are reached since the last one.
 const DIGEST_BYTES: u64 = 4096;
+/// All names together have at most so many bytes, and so many more for each byte of the section: shared
+/// beginnings cost next to nothing there, but memory here.
+const NAME_BYTES: u64 = 1 << 28;
+const NAME_BYTES_PER_BYTE: u64 = 1024;
 /// More bits than a mode has.
 const MOST_MODE: u64 = 0o7777;
 
@@ -108,8 +111,12 @@ fn digest_count(documents: &[Document]) -> usize {
     count
 }
 
-/// Encodes the section.
-pub(super) fn encode(table: &DocumentTable, level: i32) -> Vec<u8> {
+fn most_name_bytes(section_bytes: usize) -> u64 {
+    NAME_BYTES + NAME_BYTES_PER_BYTE * section_bytes as u64
+}
+
+/// Encodes the section; an error if the names are longer than readers take.
+pub(super) fn encode(table: &DocumentTable, level: i32) -> Result<Vec<u8>> {
     let documents = &table.documents;
     let mut section = Vec::new();
     put_varint(&mut section, documents.len() as u64);
@@ -158,7 +165,12 @@ pub(super) fn encode(table: &DocumentTable, level: i32) -> Vec<u8> {
     for digest in &table.digests {
         section.extend_from_slice(&digest.to_le_bytes());
     }
-    section
+    let name_bytes: u64 = documents.iter().map(|document| document.name.len() as u64).sum();
+    let most = most_name_bytes(section.len());
+    if name_bytes > most {
+        return Err(Error::NamesTooLong { bytes: name_bytes, most });
+    }
+    Ok(section)
 }
 
 /// Decodes the section.
@@ -181,7 +193,8 @@ pub(super) fn decode(section: &[u8]) -> Result<DocumentTable> {
     let nanoseconds = integers::read(&mut reader)?;
     let modes = list(&mut reader, "modes")?;
 
-    let names = decode_names(&reader, &shared, &lengths, compressed)?;
+    let most = most_name_bytes(section.len());
+    let names = decode_names(&reader, &shared, &lengths, compressed, most)?;
     let mut nanoseconds = nanoseconds.into_iter();
     let mut documents = Vec::with_capacity(names.len());
     let mut seconds = 0_i64;
@@ -222,37 +235,33 @@ fn decode_names(
     shared: &[u64],
     lengths: &[u64],
     compressed: &[u8],
+    most: u64,
 ) -> Result<Vec<Vec<u8>>> {
-    let mut suffixes = zstd::Decoder::with_buffer(compressed)
-        .map_err(|error| reader.malformed(format!("names: {error}")))?;
+    let mut left = most;
+    for part in shared.iter().chain(lengths) {
+        left = left.checked_sub(*part).ok_or_else(|| reader.malformed("the names are too long"))?;
+    }
+    let suffixes = zstandard::unpack(reader, compressed, lengths.iter().sum())?;
+    let mut suffixes = &suffixes[..];
     let mut names: Vec<Vec<u8>> = Vec::with_capacity(shared.len());
-    // What all names together may take: enough for paths of 64 KiB, too little to harm.
-    let mut allowance = (shared.len() as u64 + 1).saturating_mul(1 << 16);
     for (&shared, &length) in shared.iter().zip(lengths) {
         let previous: &[u8] = names.last().map_or(&[], |name| name);
-        if shared > previous.len() as u64 || shared.saturating_add(length) > allowance {
-            return Err(reader.malformed("a name cannot be of that length"));
+        let Some(shared) = previous.get(..shared as usize) else {
+            return Err(reader.malformed("a name shares more than there is"));
+        };
+        let (suffix, rest) = suffixes.split_at(length as usize);
+        suffixes = rest;
+        if suffix.contains(&0) {
+            return Err(reader.malformed("a name has a NUL in it"));
         }
-        allowance -= shared + length;
-        let mut name = previous[..shared as usize].to_vec();
-        let read = suffixes
-            .by_ref()
-            .take(length)
-            .read_to_end(&mut name)
-            .map_err(|error| reader.malformed(format!("names: {error}")))?;
-        if read as u64 != length {
-            return Err(reader.malformed("the names end early"));
-        }
-        if !names.is_empty() && name.as_slice() <= previous {
+        let name = [shared, suffix].concat();
+        // No name is empty: every one comes behind the empty name before the first.
+        if name.as_slice() <= previous {
             return Err(reader.malformed("the names are not in order"));
         }
         names.push(name);
     }
-    match suffixes.read(&mut [0]) {
-        Ok(0) => Ok(names),
-        Ok(_) => Err(reader.malformed("bytes follow the last name")),
-        Err(error) => Err(reader.malformed(format!("names: {error}"))),
-    }
+    Ok(names)
 }
 
 #[cfg(test)]
@@ -263,7 +272,7 @@ mod tests {
     fn documents() -> impl Strategy<Value = Vec<Document>> {
         let time = proptest::option::of((any::<i32>(), 0_u32..1_000_000_000));
         let rest = (0_u64..10_000, time, proptest::option::of(0_u32..0o10000));
-        proptest::collection::btree_map(proptest::collection::vec(any::<u8>(), 1..12), rest, 0..60)
+        proptest::collection::btree_map(proptest::collection::vec(1_u8.., 1..12), rest, 0..60)
             .prop_map(|map| {
                 map.into_iter()
                     .map(|(name, (bytes, time, mode))| Document {
@@ -284,12 +293,57 @@ mod tests {
         fn tables_round_trip(documents in documents()) {
             let digests = (0..digest_count(&documents) as u32).collect();
             let table = DocumentTable { documents, digests };
-            let section = encode(&table, 3);
+            let section = encode(&table, 3).unwrap();
             prop_assert_eq!(&decode(&section).unwrap(), &table);
             for cut in 0..section.len() {
                 prop_assert!(decode(&section[..cut]).is_err());
             }
         }
+    }
+
+    /// A section with these names, shared beginnings included, whatever they are.
+    fn section_of_names(shared: &[u64], suffixes: &[&[u8]]) -> Vec<u8> {
+        let mut section = Vec::new();
+        let count = shared.len();
+        put_varint(&mut section, count as u64);
+        integers::write(&mut section, shared.iter().copied());
+        integers::write(&mut section, suffixes.iter().map(|suffix| suffix.len() as u64));
+        let compressed = zstd::bulk::compress(&suffixes.concat(), 3).unwrap();
+        put_varint(&mut section, compressed.len() as u64);
+        section.extend_from_slice(&compressed);
+        integers::write(&mut section, std::iter::repeat_n(0, count));
+        integers::write(&mut section, std::iter::repeat_n(0, count));
+        integers::write(&mut section, std::iter::empty());
+        integers::write(&mut section, std::iter::repeat_n(0, count));
+        section.extend_from_slice(&[0; 4]);
+        section
+    }
+
+    #[test]
+    fn names_that_no_writer_gives_are_refused() {
+        let refused = |shared: &[u64], suffixes: &[&[u8]], why: &str| {
+            let error = decode(&section_of_names(shared, suffixes)).unwrap_err().to_string();
+            assert!(error.contains(why), "{error}");
+        };
+        decode(&section_of_names(&[0, 1], &[b"a", b"b"])).unwrap();
+        refused(&[0], &[b""], "not in order");
+        refused(&[0, 0], &[b"b", b"a"], "not in order");
+        refused(&[0, 1], &[b"a", b""], "not in order");
+        refused(&[0], &[b"a\0"], "NUL");
+        refused(&[0, 2], &[b"a", b"b"], "shares more");
+    }
+
+    #[test]
+    fn names_that_grow_out_of_few_bytes_are_refused() {
+        // Each name is the one before it and one byte: 20 kB of section, 50 GB of names.
+        let long = vec![b'a'; 1 << 20];
+        let count = 50_000;
+        let mut shared: Vec<u64> = (0..count).map(|index| (1 << 20) + index).collect();
+        shared.insert(0, 0);
+        let mut suffixes: Vec<&[u8]> = vec![b"a"; count as usize];
+        suffixes.insert(0, &long);
+        let error = decode(&section_of_names(&shared, &suffixes)).unwrap_err().to_string();
+        assert!(error.contains("names are too long"), "{error}");
     }
 
     #[test]

@@ -11,11 +11,13 @@ mod documents;
 mod grammar;
 mod info;
 mod integers;
+mod mixing;
 mod rans;
 mod read;
 pub mod types;
 mod wire;
 mod write;
+mod zstandard;
 
 pub use dictionary::{Dictionary, Tokens};
 pub use documents::{Digester, DocumentTable, HASHED_PIECE, PieceHasher};

@@ -132,6 +132,11 @@ impl Model {
         Ok(Self::from_frequencies(frequencies))
     }
 
+    /// The classes that can be coded.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = usize> {
+        (0..self.frequencies.len()).filter(|&class| self.frequencies[class] > 0)
+    }
+
     /// The tables to decode with.
     pub(crate) fn decoding_table(&self) -> DecodingTable {
         let mut class_of_slot = vec![0_u16; SCALE as usize];

@@ -1,6 +1,6 @@
 //! Reading an archive: the table first, every section when it is asked for.
 
-use std::collections::HashMap;
+use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -8,11 +8,18 @@ use std::path::{Path, PathBuf};
 use super::container::{HEADER_BYTES, Header, Kind, Section, VERSION, checksum, parse_table};
 use super::dictionary::Dictionary;
 use super::documents::{self, DocumentTable};
-use super::grammar;
+use super::grammar::{self, Symbols};
 use super::info::{self, Summary};
-use super::types::{Info, SectionInfo};
+use super::types::{Info, Level, SectionInfo};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
+
+/// Bytes of text at the most: sums of lengths stay clear of 2^64.
+const MOST_TEXT: u64 = i64::MAX as u64;
+
+fn missing(kind: Kind) -> Error {
+    Error::malformed(format!("section {kind} is missing"))
+}
 
 /// An archive, opened. Holds the table of sections and the summary; sections are read, checked against
 /// their checksums and decoded when they are asked for.
@@ -22,8 +29,6 @@ pub struct Archive {
     path: PathBuf,
     header: Header,
     sections: Vec<Section>,
-    /// Places in `sections`.
-    places: HashMap<(Kind, Option<u32>), usize>,
     summary: Summary,
 }
 
@@ -48,10 +53,8 @@ impl Archive {
             return Err(Error::Checksum { what: "the table of sections".into(), expected, found });
         }
         let sections = parse_table(&table, header.table_offset)?;
-        let place = |(place, section): (usize, &Section)| ((section.kind, section.segment), place);
-        let places = sections.iter().enumerate().map(place).collect();
-        let (path, summary) = (path.to_owned(), Summary::default());
-        let mut archive = Self { file, path, header, sections, places, summary };
+        let mut archive =
+            Self { file, path: path.to_owned(), header, sections, summary: Summary::default() };
         archive.summary = info::decode(&archive.section(Kind::INFO, None)?)?;
         archive.check_segments()?;
         Ok(archive)
@@ -60,11 +63,23 @@ impl Archive {
     /// Checks that segments are whole and cover the documents in order.
     fn check_segments(&self) -> Result<()> {
         let summary = &self.summary;
+        let there: HashSet<(Kind, Option<u32>)> =
+            self.sections.iter().map(|section| (section.kind, section.segment)).collect();
+        let beyond = |section: &&Section| {
+            section.segment.is_some_and(|number| number as usize >= summary.segments.len())
+        };
+        if let Some(Section { kind, .. }) = self.sections.iter().find(beyond) {
+            return Err(Error::malformed(format!(
+                "section {kind} is of a segment that is not there"
+            )));
+        }
         let mut next = 0_u64;
-        let mut text_bytes = Some(0_u64);
+        let mut text_bytes = 0_u64;
         for (number, segment) in summary.segments.iter().enumerate() {
-            for kind in [Kind::DICT, Kind::ITEM, Kind::SYMB, Kind::ROOT] {
-                self.find(kind, Some(number as u32))?;
+            for kind in [Kind::DICT, Kind::ITEM, self.symbol_kind(), Kind::ROOT] {
+                if !there.contains(&(kind, Some(number as u32))) {
+                    return Err(missing(kind));
+                }
             }
             // A document may go on in the next segment, so its number may come again.
             let first = segment.first_document;
@@ -75,19 +90,30 @@ impl Archive {
                 )));
             }
             next = first.saturating_add(segment.documents);
-            text_bytes = text_bytes.and_then(|sum| sum.checked_add(segment.text_bytes));
+            text_bytes = text_bytes.saturating_add(segment.text_bytes);
         }
-        if next != summary.documents || text_bytes != Some(summary.text_bytes) {
+        if text_bytes > MOST_TEXT {
+            return Err(Error::malformed(format!("{text_bytes} bytes of text are too many")));
+        }
+        if next != summary.documents || text_bytes != summary.text_bytes {
             return Err(Error::malformed("the segments do not add up to the documents"));
         }
         Ok(())
     }
 
+    /// The kind of section that has the symbols.
+    fn symbol_kind(&self) -> Kind {
+        match self.summary.level {
+            Level::Fast => Kind::SYMB,
+            Level::Dense => Kind::SYMD,
+        }
+    }
+
     fn find(&self, kind: Kind, segment: Option<u32>) -> Result<&Section> {
-        self.places
-            .get(&(kind, segment))
-            .map(|&place| &self.sections[place])
-            .ok_or_else(|| Error::malformed(format!("section {kind} is missing")))
+        self.sections
+            .iter()
+            .find(|section| (section.kind, section.segment) == (kind, segment))
+            .ok_or_else(|| missing(kind))
     }
 
     /// The bytes of a section, checked.
@@ -167,9 +193,13 @@ impl Archive {
     pub fn grammar(&self, segment: usize) -> Result<Grammar> {
         let number = Some(segment as u32);
         let items = self.section(Kind::ITEM, number)?;
-        let symbols = self.section(Kind::SYMB, number)?;
+        let symbols = self.section(self.symbol_kind(), number)?;
+        let symbols = match self.summary.level {
+            Level::Fast => Symbols::Fast(&symbols),
+            Level::Dense => Symbols::Dense(&symbols),
+        };
         let root = self.section(Kind::ROOT, number)?;
-        let grammar = grammar::decode(&items, &symbols, &root)?;
+        let grammar = grammar::decode(&items, symbols, &root)?;
         let found = [
             grammar.token_count().into(),
             grammar.rule_count().into(),

@@ -5,17 +5,15 @@ use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::container::{HEADER_BYTES, Header, Kind, Section, checksum, write_table};
+use super::container::{ALIGNMENT, HEADER_BYTES, Header, Kind, Section, checksum, write_table};
 use super::dictionary::{self, Entry};
 use super::documents::DocumentTable;
+use super::grammar::{self, EncodedSymbols};
 use super::info::Summary;
 use super::types::Level;
-use super::{documents, grammar, info};
+use super::{documents, info};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
-
-/// Sections start at multiples of this, so that later versions may map them.
-const ALIGNMENT: u64 = 8;
 
 /// One segment, encoded: what [`ArchiveWriter::add_segment`] takes.
 #[derive(Debug)]
@@ -32,7 +30,7 @@ impl EncodedSegment {
     pub fn new(grammar: &Grammar, words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
         let (dictionary, grammar) = rayon::join(
             || dictionary::encode(words, separators, level),
-            || grammar::encode(grammar),
+            || grammar::encode(grammar, level),
         );
         Self { dictionary, grammar }
     }
@@ -91,7 +89,10 @@ impl ArchiveWriter {
         self.segments += 1;
         self.add_section(Kind::DICT, number, &segment.dictionary)?;
         self.add_section(Kind::ITEM, number, &segment.grammar.items)?;
-        self.add_section(Kind::SYMB, number, &segment.grammar.symbols)?;
+        match &segment.grammar.symbols {
+            EncodedSymbols::Fast(symbols) => self.add_section(Kind::SYMB, number, symbols)?,
+            EncodedSymbols::Dense(symbols) => self.add_section(Kind::SYMD, number, symbols)?,
+        }
         self.add_section(Kind::ROOT, number, &segment.grammar.root)
     }
 
@@ -107,7 +108,7 @@ impl ArchiveWriter {
             Level::Fast => 9,
             Level::Dense => 19,
         };
-        self.add_section(Kind::DOCS, None, &documents::encode(table, level))?;
+        self.add_section(Kind::DOCS, None, &documents::encode(table, level)?)?;
         self.add_section(Kind::INFO, None, &info::encode(summary))?;
         let bytes = write_table(&self.sections);
         let header = Header {

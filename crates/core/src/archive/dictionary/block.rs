@@ -6,11 +6,10 @@
 //! space; where one is meant as itself, another stands before it. Long runs of hexadecimal digits
 //! (digests, addresses) are kept apart at four bits a digit, which nothing can better.
 
-use std::io::Read;
-
 use crate::archive::integers;
 use crate::archive::wire::{Reader, put_varint};
-use crate::error::{Error, Result};
+use crate::archive::zstandard;
+use crate::error::Result;
 
 /// The control bytes, in ascending order: 0 to 8 and 14 to 31. Where one stands, its place in this order
 /// is its meaning: a shared length below 24, or one of those below.
@@ -122,20 +121,8 @@ impl BlockInfo {
     pub(super) fn unpack(&self, data: &[u8]) -> Result<Entries> {
         let (compressed, digits) =
             data[self.start..self.start + self.compressed + self.digits].split_at(self.compressed);
-        // The announced length is a limit, not an allocation: memory grows as bytes come out.
-        let mut front_coded = Vec::new();
-        zstd::Decoder::with_buffer(compressed)
-            .and_then(|decoder| {
-                decoder.take(self.unpacked as u64 + 1).read_to_end(&mut front_coded)
-            })
-            .map_err(|error| Error::malformed(format!("section DICT: {error}")))?;
-        if front_coded.len() != self.unpacked {
-            return Err(Error::malformed(format!(
-                "section DICT: a block unpacks to {} bytes, not {}",
-                front_coded.len(),
-                self.unpacked
-            )));
-        }
+        let section = Reader::new(data, "section DICT");
+        let front_coded = zstandard::unpack(&section, compressed, self.unpacked as u64)?;
         Ok(Entries { front_coded, digits: digits.to_vec() })
     }
 }
@@ -169,9 +156,20 @@ pub(super) struct EntryReader<'a> {
 }
 
 impl EntryReader<'_> {
-    /// The next entry.
+    /// The next entry. Fails if it does not come behind the one before it.
     pub(super) fn advance(&mut self) -> Result<&[u8]> {
-        self.current.truncate(self.shared);
+        let shared = self.shared;
+        let replaced = self.current.get(shared).copied();
+        self.current.truncate(shared);
+        self.read_suffix()?;
+        // As much is shared as can be, so the first byte that is not tells the order.
+        if self.current.get(shared).copied() <= replaced {
+            return Err(self.reader.malformed("entries are empty or not in order"));
+        }
+        Ok(&self.current)
+    }
+
+    fn read_suffix(&mut self) -> Result<()> {
         loop {
             let rest = self.reader.rest();
             let plain =
@@ -193,13 +191,9 @@ impl EntryReader<'_> {
                 LITERAL => self.current.extend_from_slice(self.reader.take(1)?),
                 LONG => {
                     let length = self.reader.varint()?.saturating_add(SHORT_LENGTHS);
-                    self.share(length)?;
-                    return Ok(&self.current);
+                    return self.share(length);
                 }
-                length => {
-                    self.share(length.into())?;
-                    return Ok(&self.current);
-                }
+                length => return self.share(length.into()),
             }
         }
     }
@@ -214,6 +208,9 @@ impl EntryReader<'_> {
 
     /// Fails unless everything was read.
     pub(super) fn finish(self) -> Result<()> {
+        if self.next_digit.div_ceil(2) != self.digits.len() {
+            return Err(self.reader.malformed("there are hexadecimal digits without an entry"));
+        }
         self.reader.finish()
     }
 }

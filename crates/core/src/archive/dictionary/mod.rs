@@ -10,6 +10,8 @@
 mod block;
 mod encode;
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use rayon::prelude::*;
 
 use self::block::{BlockInfo, Entries};
@@ -59,6 +61,11 @@ pub enum TokenForm {
 
 /// Words whose first token is kept for look-ups: one of so many.
 const SAMPLE: usize = 64;
+
+/// All tokens together have at most so many bytes, and so many more for each byte of the blocks: shared
+/// beginnings cost next to nothing there, but memory when unpacked.
+const TOKEN_BYTES: u64 = 1 << 32;
+const TOKEN_BYTES_PER_BYTE: u64 = 1024;
 
 /// The dictionary of a segment, as it is on disk.
 #[derive(Debug)]
@@ -219,23 +226,28 @@ impl Dictionary {
     /// All tokens, unpacked on all threads. Fails if they are longer than `limit` bytes together, which
     /// no dictionary of a text of that length can be.
     pub fn tokens(&self, limit: u64) -> Result<Tokens> {
+        let most = TOKEN_BYTES + TOKEN_BYTES_PER_BYTE * self.data.len() as u64;
+        let (total, limit) = (AtomicU64::new(0), limit.min(most));
         // A byte of a token takes at most two of a block, and an entry ends with eleven at the most.
         let entries = u64::from(self.word_count) + u64::from(self.separator_count);
         let most_unpacked = limit.saturating_mul(2).saturating_add(11 * entries);
         if self.blocks.iter().map(|block| block.unpacked as u64).sum::<u64>() > most_unpacked {
             return Err(too_long(limit));
         }
-        let parts: Vec<Tokens> = self
+        let parts: Vec<(Tokens, Vec<u8>)> = self
             .blocks
             .par_iter()
-            .map(|block| self.tokens_of_block(block, limit))
+            .map(|block| self.tokens_of_block(block, &total, limit))
             .collect::<Result<_>>()?;
-        let total: u64 = parts.iter().map(|part| part.bytes.len() as u64).sum();
-        check_limit(total, limit)?;
+        for (pair, (_, last)) in self.blocks.windows(2).zip(&parts) {
+            if pair[1].key <= *last && pair[1].first_entry != self.word_count {
+                return Err(Error::malformed("section DICT: blocks are not in order"));
+            }
+        }
         let mut all = Tokens::default();
-        all.bytes.reserve_exact(total as usize);
+        all.bytes.reserve_exact(total.into_inner() as usize);
         all.ends.reserve_exact(self.token_count as usize);
-        for part in parts {
+        for (part, _) in parts {
             let base = all.bytes.len() as u64;
             all.ends.extend(part.ends.iter().map(|end| base + end));
             all.bytes.extend_from_slice(&part.bytes);
@@ -256,36 +268,46 @@ impl Dictionary {
         Ok(UnpackedEntries { tokens, words, first_separator: token })
     }
 
-    fn tokens_of_block(&self, block: &BlockInfo, limit: u64) -> Result<Tokens> {
+    /// The tokens of a block, and its last entry; their length is added to `total`.
+    fn tokens_of_block(
+        &self,
+        block: &BlockInfo,
+        total: &AtomicU64,
+        limit: u64,
+    ) -> Result<(Tokens, Vec<u8>)> {
         let unpacked = block.unpack(&self.data)?;
         let mut entries = unpacked.entries();
         let mut tokens = Tokens::default();
+        let mut last = Vec::new();
         for entry in block.first_entry..block.first_entry + block.entries {
             let bytes = entries.advance()?;
-            if bytes.is_empty() {
-                return Err(Error::malformed("section DICT: an entry is empty"));
+            if entry == block.first_entry && !bytes.starts_with(&block.key) {
+                return Err(Error::malformed("section DICT: a block has the key of another one"));
             }
             let forms = self.forms.get(entry as usize).copied().unwrap_or(Forms::Bare);
+            let before = tokens.bytes.len();
             if forms != Forms::Spaced {
                 tokens.push(&[bytes]);
             }
             if forms != Forms::Bare {
                 tokens.push(&[b" ", bytes]);
             }
-            check_limit(tokens.bytes.len() as u64, limit)?;
+            let added = (tokens.bytes.len() - before) as u64;
+            if total.fetch_add(added, Ordering::Relaxed) + added > limit {
+                return Err(too_long(limit));
+            }
+            if entry + 1 == block.first_entry + block.entries {
+                last = bytes.to_vec();
+            }
         }
         entries.finish()?;
-        Ok(tokens)
+        Ok((tokens, last))
     }
-}
-
-fn check_limit(total: u64, limit: u64) -> Result<()> {
-    if total > limit { Err(too_long(limit)) } else { Ok(()) }
 }
 
 fn too_long(limit: u64) -> Error {
     Error::malformed(format!(
-        "section DICT: its tokens are longer than the text of {limit} bytes that they are from"
+        "section DICT: its tokens have more than {limit} bytes, all that they can have"
     ))
 }
 

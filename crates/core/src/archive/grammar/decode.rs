@@ -4,7 +4,7 @@
 use rayon::prelude::*;
 
 use super::symbol_class::{self, Meaning, RECENT};
-use super::{BLOCK, FREQUENCY_CLASSES, item_class};
+use super::{BLOCK, FREQUENCY_CLASSES, Symbols, dense, item_class};
 use crate::archive::integers;
 use crate::archive::rans::{Decoder, DecodingTable, Model, most_values};
 use crate::archive::wire::Reader;
@@ -12,18 +12,33 @@ use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 
 /// The items of a grammar, in the order of their introduction.
-struct Items {
+pub(super) struct Items {
     token_count: u32,
     /// The symbol of each.
-    symbols: Vec<u32>,
+    pub(super) symbols: Vec<u32>,
     /// The frequency class of each; those of rules come behind those of tokens.
-    frequencies: Vec<u8>,
+    pub(super) frequencies: Vec<u8>,
     /// The length of each rule, the last rule first.
     rule_lengths: Vec<u32>,
 }
 
-/// Decodes the three sections of a grammar, on all threads.
-pub(crate) fn decode(items: &[u8], symbols: &[u8], root: &[u8]) -> Result<Grammar> {
+/// Where rules and documents are among the symbols of a grammar.
+pub(super) struct Layout {
+    pub(super) token_count: u32,
+    /// As [`Grammar::rule_starts`].
+    pub(super) rule_starts: Vec<u32>,
+    /// As [`Grammar::document_starts`].
+    pub(super) document_starts: Vec<u32>,
+}
+
+impl Layout {
+    pub(super) fn symbol_count(&self) -> u64 {
+        u64::from(*self.rule_starts.last().expect("there is always one boundary"))
+    }
+}
+
+/// Decodes the three sections of a grammar; the symbols of a fast one on all threads.
+pub(crate) fn decode(items: &[u8], symbols: Symbols<'_>, root: &[u8]) -> Result<Grammar> {
     let items = decode_items(items)?;
     let document_starts = document_starts(root)?;
     let root_length = u64::from(*document_starts.last().expect("there is always one boundary"));
@@ -38,8 +53,13 @@ pub(crate) fn decode(items: &[u8], symbols: &[u8], root: &[u8]) -> Result<Gramma
         }
     }
     rule_starts.push(total as u32);
-    let symbols = decode_symbols(symbols, &items, total)?;
-    Ok(Grammar::new(items.token_count, symbols, rule_starts, document_starts)?)
+    let layout = Layout { token_count: items.token_count, rule_starts, document_starts };
+    let symbols = match symbols {
+        Symbols::Fast(section) => decode_symbols(section, &items, total)?,
+        Symbols::Dense(section) => dense::decode(section, &items, &layout)?,
+    };
+    let Layout { token_count, rule_starts, document_starts } = layout;
+    Ok(Grammar::new(token_count, symbols, rule_starts, document_starts)?)
 }
 
 /// Where documents start in the root, and its end.
@@ -198,7 +218,11 @@ fn decode_symbols(section: &[u8], items: &Items, expected: u64) -> Result<Vec<u3
             reader.malformed(format!("{count} symbols cannot be in {} bytes", section.len()))
         );
     }
-    let table = Model::read(&mut reader, symbol_class::COUNT)?.decoding_table();
+    let model = Model::read(&mut reader, symbol_class::COUNT)?;
+    if let Some(class) = model.classes().find(|&class| !symbol_class::is_used(class)) {
+        return Err(reader.malformed(format!("class {class} has no meaning")));
+    }
+    let table = model.decoding_table();
     let mut introduced = 0_u64;
     let mut block_starts = Vec::new();
     let mut lengths = Vec::new();

@@ -3,9 +3,12 @@
 use rayon::prelude::*;
 
 use super::symbol_class::{self, MOST_NEARBY_BITS, RECENT};
-use super::{BLOCK, Encoded, FREQUENCY_CLASSES, frequency_class, item_class};
+use super::{
+    BLOCK, Encoded, EncodedSymbols, FREQUENCY_CLASSES, dense, frequency_class, item_class,
+};
 use crate::archive::integers::{self, bit_length};
 use crate::archive::rans::{Encoder, Model};
+use crate::archive::types::Level;
 use crate::archive::wire::put_varint;
 use crate::grammar::Grammar;
 
@@ -14,9 +17,9 @@ const SAMPLE: usize = 8;
 
 /// What the coder must know of an item.
 #[derive(Clone, Copy)]
-struct Item {
+pub(super) struct Item {
     /// How many items were introduced before it.
-    ordinal: u32,
+    pub(super) ordinal: u32,
     /// How many items of its frequency class were introduced before it.
     rank: u32,
     /// Its frequency class; those of rules come behind those of tokens.
@@ -26,11 +29,11 @@ struct Item {
 const UNSEEN: u32 = u32::MAX;
 
 /// How one symbol is coded: its class, and the raw bits behind it.
-#[derive(Clone, Copy)]
-struct Step {
-    class: u16,
+#[derive(Clone, Copy, Default)]
+pub(super) struct Step {
+    pub(super) class: u16,
     bits: u8,
-    value: u32,
+    pub(super) value: u32,
 }
 
 /// What was introduced before a block.
@@ -45,10 +48,10 @@ struct BlockStart {
 /// # Panics
 /// If a token or rule is never used, or rules are not numbered in the order in which their last uses
 /// stand (Kahn's order); every grammar of the builders is.
-pub(crate) fn encode(grammar: &Grammar) -> Encoded {
-    let symbols = grammar.symbols();
+pub(crate) fn encode(grammar: &Grammar, level: Level) -> Encoded {
     let (items, introduced, starts) = introduce(grammar);
-    let blocks: Vec<(&BlockStart, &[u32])> = starts.iter().zip(symbols.rchunks(BLOCK)).collect();
+    let blocks: Vec<(&BlockStart, &[u32])> =
+        starts.iter().zip(grammar.symbols().rchunks(BLOCK)).collect();
 
     // What classes cost, from a sample: at first as if all cost the same, then as the sample has them.
     let mut costs = vec![8.0_f32; symbol_class::COUNT];
@@ -56,12 +59,37 @@ pub(crate) fn encode(grammar: &Grammar) -> Encoded {
         let sample = blocks.iter().step_by(SAMPLE).copied().collect::<Vec<_>>();
         costs = class_costs(&count_classes(&sample, &items, &costs));
     }
+    let symbols = match level {
+        Level::Fast => {
+            EncodedSymbols::Fast(encode_symbols(&blocks, &items, introduced.len() as u32, &costs))
+        }
+        Level::Dense => {
+            let mut steps = Vec::with_capacity(grammar.symbols().len());
+            if let Some(&(start, _)) = blocks.first() {
+                code_block(start, grammar.symbols(), &items, &costs, |step| steps.push(step));
+            }
+            EncodedSymbols::Dense(dense::encode(grammar, &items, &steps))
+        }
+    };
+    let mut root = Vec::new();
+    let documents = grammar.document_starts();
+    integers::write(&mut root, documents.windows(2).map(|pair| u64::from(pair[1] - pair[0])));
+    Encoded { items: encode_items(grammar, &items, &introduced), symbols, root }
+}
+
+/// The section `SYMB`.
+fn encode_symbols(
+    blocks: &[(&BlockStart, &[u32])],
+    items: &[Item],
+    item_count: u32,
+    costs: &[f32],
+) -> Vec<u8> {
     // Looking items up is what costs: it is done once, and what was chosen is kept until it is coded.
     let chosen: Vec<Vec<Step>> = blocks
         .par_iter()
         .map(|(start, block)| {
             let mut steps = Vec::with_capacity(block.len());
-            code_block(start, block, &items, &costs, |step| steps.push(step));
+            code_block(start, block, items, costs, |step| steps.push(step));
             steps
         })
         .collect();
@@ -83,23 +111,18 @@ pub(crate) fn encode(grammar: &Grammar) -> Encoded {
             stream
         })
         .collect();
-    let mut encoded = Encoded::default();
-    put_varint(&mut encoded.symbols, symbols.len() as u64);
-    model.write(&mut encoded.symbols);
-    let ends = starts.iter().skip(1).map(|start| start.items).chain([introduced.len() as u32]);
-    for ((start, end), stream) in starts.iter().zip(ends).zip(&streams) {
-        put_varint(&mut encoded.symbols, u64::from(end - start.items));
-        put_varint(&mut encoded.symbols, stream.len() as u64);
+    let mut section = Vec::new();
+    put_varint(&mut section, blocks.iter().map(|(_, block)| block.len() as u64).sum());
+    model.write(&mut section);
+    let ends = blocks.iter().skip(1).map(|(start, _)| start.items).chain([item_count]);
+    for (((start, _), end), stream) in blocks.iter().zip(ends).zip(&streams) {
+        put_varint(&mut section, u64::from(end - start.items));
+        put_varint(&mut section, stream.len() as u64);
     }
     for stream in streams {
-        encoded.symbols.extend_from_slice(&stream);
+        section.extend_from_slice(&stream);
     }
-
-    encoded.items = encode_items(grammar, &items, &introduced);
-    let documents = grammar.document_starts();
-    let lengths = documents.windows(2).map(|pair| u64::from(pair[1] - pair[0]));
-    integers::write(&mut encoded.root, lengths);
-    encoded
+    section
 }
 
 /// All items, the symbols in the order of their introduction, and what was introduced before each block.

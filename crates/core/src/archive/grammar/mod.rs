@@ -1,4 +1,4 @@
-//! Grammars as bytes: the sections `ITEM`, `SYMB` and `ROOT` of docs/format.md.
+//! Grammars as bytes: the sections `ITEM`, `SYMB` or `SYMD`, and `ROOT` of docs/format.md.
 //!
 //! The symbols are coded from the last one of the last rule back to the first one of the root, so a rule
 //! is described before it is used. An *item* is a token or a rule; it is *introduced* where it stands for
@@ -14,17 +14,32 @@
 //! are independent of each other and decoded on all threads.
 
 mod decode;
+mod dense;
 mod encode;
 
 pub(crate) use decode::decode;
 pub(crate) use encode::encode;
 
 /// The sections of one grammar.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Encoded {
     pub(crate) items: Vec<u8>,
-    pub(crate) symbols: Vec<u8>,
+    pub(crate) symbols: EncodedSymbols,
     pub(crate) root: Vec<u8>,
+}
+
+/// The section of the symbols, of one level or the other.
+#[derive(Debug)]
+pub(crate) enum EncodedSymbols {
+    Fast(Vec<u8>),
+    Dense(Vec<u8>),
+}
+
+/// The same, to be decoded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Symbols<'s> {
+    Fast(&'s [u8]),
+    Dense(&'s [u8]),
 }
 
 /// Items or symbols of one block, and so of one task of a parallel decoder.
@@ -76,7 +91,7 @@ mod symbol_class {
     /// Bit length and sign of a distance, for each of the last items.
     const NEARBY: usize = 1;
     const PER_RECENT: usize = 64;
-    /// Distances of more bits are never coded.
+    /// Distances of more bits cannot be coded.
     pub(super) const MOST_NEARBY_BITS: u32 = 16;
     /// Frequency class, and bit length (less one) of the number of items since.
     pub(super) const BY_FREQUENCY: usize = 512;
@@ -89,6 +104,18 @@ mod symbol_class {
 
     pub(super) fn by_frequency(frequency: usize, bits: u32) -> usize {
         BY_FREQUENCY + frequency * DISTANCES + bits as usize
+    }
+
+    /// Whether a class has a meaning; others are kept for later.
+    pub(super) fn is_used(class: usize) -> bool {
+        match class {
+            INTRODUCTION => true,
+            BY_FREQUENCY.. => class < COUNT,
+            nearby => {
+                let rest = nearby - NEARBY;
+                rest / PER_RECENT < RECENT && rest % PER_RECENT / 2 <= MOST_NEARBY_BITS as usize
+            }
+        }
     }
 
     /// What a class means.
@@ -118,6 +145,16 @@ mod symbol_class {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn classes_that_are_coded_have_a_meaning_and_no_others() {
+        use symbol_class::{COUNT, MOST_NEARBY_BITS, RECENT, is_used, nearby};
+        let used = (0..COUNT + 1).filter(|&class| is_used(class)).count();
+        let nearby_classes = RECENT * 2 * (MOST_NEARBY_BITS as usize + 1);
+        assert_eq!(used, 1 + nearby_classes + COUNT - symbol_class::BY_FREQUENCY);
+        assert!(is_used(nearby(RECENT - 1, MOST_NEARBY_BITS, true)));
+        assert!(!is_used(nearby(0, MOST_NEARBY_BITS + 1, false)) && !is_used(nearby(4, 0, false)));
+    }
 
     #[test]
     fn frequency_classes_ascend_without_gaps() {

@@ -1,0 +1,271 @@
+//! The second entropy coder of the format: binary decisions, each predicted by several adaptive estimates
+//! that a small network weighs against each other (context mixing, after M. Mahoney's PAQ family).
+//!
+//! It learns as it goes, on both sides alike: no model is stored, and nothing can be decoded out of order.
+//! All arithmetic is on integers, so that every machine decodes the same. Cost: some 10 ns a decision.
+
+use std::sync::LazyLock;
+
+use crate::error::{Error, Result};
+
+/// Codes one decision: an encoder takes `bit` and gives it back, a decoder gives the one it finds.
+/// `probability` is that of a one, in units of 2^-16, neither 0 nor 2^16.
+pub(crate) trait BitCoder {
+    fn code(&mut self, bit: bool, probability: u32) -> bool;
+}
+
+/// Writes decisions.
+pub(crate) struct BitEncoder {
+    low: u32,
+    high: u32,
+    bytes: Vec<u8>,
+}
+
+impl BitEncoder {
+    pub(crate) fn new() -> Self {
+        Self { low: 0, high: u32::MAX, bytes: Vec::new() }
+    }
+
+    /// The bytes, with enough at the end to tell the last decision.
+    pub(crate) fn finish(mut self) -> Vec<u8> {
+        self.bytes.extend_from_slice(&self.high.to_be_bytes());
+        self.bytes
+    }
+}
+
+fn middle(low: u32, high: u32, probability: u32) -> u32 {
+    low + ((u64::from(high - low) * u64::from(probability)) >> 16) as u32
+}
+
+impl BitCoder for BitEncoder {
+    #[inline]
+    fn code(&mut self, bit: bool, probability: u32) -> bool {
+        let middle = middle(self.low, self.high, probability);
+        if bit {
+            self.high = middle;
+        } else {
+            self.low = middle + 1;
+        }
+        while (self.low ^ self.high) >> 24 == 0 {
+            self.bytes.push((self.high >> 24) as u8);
+            self.low <<= 8;
+            self.high = self.high << 8 | 255;
+        }
+        bit
+    }
+}
+
+/// Reads decisions.
+pub(crate) struct BitDecoder<'a> {
+    low: u32,
+    high: u32,
+    value: u32,
+    bytes: std::slice::Iter<'a, u8>,
+    /// Bytes taken beyond the end.
+    missing: u32,
+}
+
+impl<'a> BitDecoder<'a> {
+    pub(crate) fn new(bytes: &'a [u8]) -> Self {
+        let mut decoder =
+            Self { low: 0, high: u32::MAX, value: 0, bytes: bytes.iter(), missing: 0 };
+        for _ in 0..4 {
+            decoder.value = decoder.value << 8 | decoder.byte();
+        }
+        decoder
+    }
+
+    #[inline]
+    fn byte(&mut self) -> u32 {
+        match self.bytes.next() {
+            Some(&byte) => byte.into(),
+            None => {
+                self.missing = self.missing.saturating_add(1);
+                0
+            }
+        }
+    }
+
+    /// Whether more was read than is there: what was decoded is then void.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        self.missing > 0
+    }
+
+    /// Fails unless the bytes were read exactly to their end.
+    pub(crate) fn finish(self) -> Result<()> {
+        if self.is_exhausted() || !self.bytes.as_slice().is_empty() {
+            return Err(Error::malformed("a mixed stream does not end where its content does"));
+        }
+        Ok(())
+    }
+}
+
+impl BitCoder for BitDecoder<'_> {
+    #[inline]
+    fn code(&mut self, _: bool, probability: u32) -> bool {
+        let middle = middle(self.low, self.high, probability);
+        let bit = self.value <= middle;
+        if bit {
+            self.high = middle;
+        } else {
+            self.low = middle + 1;
+        }
+        while (self.low ^ self.high) >> 24 == 0 {
+            self.low <<= 8;
+            self.high = self.high << 8 | 255;
+            self.value = self.value << 8 | self.byte();
+        }
+        bit
+    }
+}
+
+/// Probabilities of the network: 12 bits.
+const PROBABILITY_BITS: u32 = 12;
+/// The logistic domain reaches from -2047 to 2047, in steps of 1/256.
+const DOMAIN: i32 = 2047;
+
+/// `4096 / (1 + e^(-x / 256))` at x = -2048, -1920, ... 2048; between, it is interpolated.
+const LOGISTIC: [i32; 33] = [
+    1, 2, 3, 6, 10, 16, 27, 45, 73, 120, 194, 310, 488, 747, 1101, 1546, 2047, 2549, 2994, 3348,
+    3607, 3785, 3901, 3975, 4022, 4050, 4068, 4079, 4085, 4089, 4092, 4093, 4094,
+];
+
+/// From the logistic domain to a probability in 1..=4095.
+fn squash(value: i32) -> i32 {
+    let value = value.clamp(-DOMAIN, DOMAIN) + 2048;
+    let (index, weight) = ((value >> 7) as usize, value & 127);
+    (LOGISTIC[index] * (128 - weight) + LOGISTIC[index + 1] * weight + 64) >> 7
+}
+
+/// From a probability below 4096 to the logistic domain: the inverse of [`squash`].
+static STRETCH: LazyLock<Vec<i16>> = LazyLock::new(|| {
+    let mut table = Vec::with_capacity(1 << PROBABILITY_BITS);
+    for value in -DOMAIN..=DOMAIN {
+        while table.len() <= squash(value) as usize {
+            table.push(value as i16);
+        }
+    }
+    table.resize(1 << PROBABILITY_BITS, DOMAIN as i16);
+    table
+});
+
+/// An adaptive estimate: the probability of a one in the high 22 bits, how often it was told in the low 10.
+#[derive(Clone, Copy)]
+pub(crate) struct Estimate(u32);
+
+/// Estimates move by `1 / (count + 1.5)`, and never slower than at this count.
+const SLOWEST: u32 = 255;
+
+/// `2^16 / (count + 1.5)`.
+static STEPS: LazyLock<[u32; SLOWEST as usize + 1]> =
+    LazyLock::new(|| std::array::from_fn(|count| (1 << 17) / (2 * count as u32 + 3)));
+
+impl Estimate {
+    pub(crate) const EVEN: Self = Self(1 << 31);
+
+    #[inline(always)]
+    fn probability(self) -> usize {
+        (self.0 >> 20) as usize
+    }
+
+    #[inline(always)]
+    fn update(&mut self, bit: bool, steps: &[u32; SLOWEST as usize + 1]) {
+        let count = self.0 & 1023;
+        let probability = i64::from(self.0 >> 10);
+        let target = if bit { (1 << 22) - 1 } else { 0 };
+        let moved =
+            probability + (((target - probability) * i64::from(steps[count as usize])) >> 16);
+        self.0 = (moved as u32) << 10 | (count + 1).min(SLOWEST);
+    }
+}
+
+/// Weighs `N` estimates of a decision; several sets of weights, for decisions of several kinds.
+pub(crate) struct Mixer<const N: usize> {
+    weights: Vec<[i32; N]>,
+    stretch: &'static [i16],
+    steps: &'static [u32; SLOWEST as usize + 1],
+}
+
+/// Weights are in units of 2^-16.
+const WEIGHT_BITS: u32 = 16;
+/// How fast weights move.
+const RATE: i32 = 6;
+
+impl<const N: usize> Mixer<N> {
+    pub(crate) fn new(sets: usize) -> Self {
+        let start = (1 << WEIGHT_BITS) / N as i32 + (1 << (WEIGHT_BITS - 3));
+        Self { weights: vec![[start; N]; sets], stretch: &STRETCH, steps: &STEPS }
+    }
+
+    /// Codes a decision with the estimates that `places` give in their tables, and lets all learn from it.
+    #[inline]
+    pub(crate) fn code(
+        &mut self,
+        coder: &mut impl BitCoder,
+        bit: bool,
+        set: usize,
+        tables: &mut [Vec<Estimate>; N],
+        places: [usize; N],
+    ) -> bool {
+        let weights = &mut self.weights[set];
+        let mut stretched = [0_i32; N];
+        let mut sum = 0_i64;
+        for index in 0..N {
+            stretched[index] = self.stretch[tables[index][places[index]].probability()].into();
+            sum += i64::from(stretched[index]) * i64::from(weights[index]);
+        }
+        let probability = squash((sum >> WEIGHT_BITS).clamp(-2047, 2047) as i32);
+        let bit = coder.code(bit, (probability as u32) << 4 | 8);
+        let error = ((i32::from(bit) << PROBABILITY_BITS) - probability) * RATE;
+        for index in 0..N {
+            weights[index] += (stretched[index] * error + (1 << 13)) >> 14;
+            tables[index][places[index]].update(bit, self.steps);
+        }
+        bit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stretch_is_the_inverse_of_squash() {
+        for probability in 1..4095 {
+            let back = squash(STRETCH[probability].into());
+            assert!((back - probability as i32).abs() <= 1 + back / 64, "{probability} {back}");
+        }
+        assert!((-2047..2047).all(|value| squash(value) <= squash(value + 1)));
+    }
+
+    #[test]
+    fn decisions_come_back_and_what_is_regular_is_cheap() {
+        let bits: Vec<bool> =
+            (0..100_000_u32).map(|index| index % 7 == 0 || index % 1000 == 1).collect();
+        let run = |coder: &mut dyn FnMut(bool, u32) -> bool| -> Vec<bool> {
+            struct Coder<'c>(&'c mut dyn FnMut(bool, u32) -> bool);
+            impl BitCoder for Coder<'_> {
+                fn code(&mut self, bit: bool, probability: u32) -> bool {
+                    (self.0)(bit, probability)
+                }
+            }
+            let mut mixer = Mixer::<2>::new(1);
+            let mut tables = [vec![Estimate::EVEN; 7], vec![Estimate::EVEN; 1]];
+            let mut coder = Coder(coder);
+            bits.iter()
+                .enumerate()
+                .map(|(index, &bit)| mixer.code(&mut coder, bit, 0, &mut tables, [index % 7, 0]))
+                .collect()
+        };
+        let mut encoder = BitEncoder::new();
+        run(&mut |bit, probability| encoder.code(bit, probability));
+        let bytes = encoder.finish();
+        assert!(bytes.len() < 400, "{} bytes", bytes.len());
+        let mut decoder = BitDecoder::new(&bytes);
+        assert!(run(&mut |_, probability| decoder.code(false, probability)) == bits);
+        decoder.finish().unwrap();
+        let mut short = BitDecoder::new(&bytes[..bytes.len() - 5]);
+        run(&mut |_, probability| short.code(false, probability));
+        assert!(short.is_exhausted());
+    }
+}

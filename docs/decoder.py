@@ -1,0 +1,674 @@
+#!/usr/bin/env python3
+"""A decoder of tadoc archives, written from format.md alone: it proves that the document is enough.
+
+    python3 decoder.py ARCHIVE.tdc -C FOLDER    restores all documents into a folder
+    python3 decoder.py ARCHIVE.tdc --list       prints names and lengths
+    python3 decoder.py ARCHIVE.tdc              checks everything, writes nothing
+
+Plain rather than fast. Needs the package `zstandard`. Numbers such as (4.2) are sections of format.md.
+Exit code 2 for an archive that must be rejected (12), or one that cannot be read or written.
+"""
+
+import argparse
+import bisect
+import os
+import struct
+import sys
+from collections import namedtuple
+
+import zstandard
+
+MASK = (1 << 64) - 1
+SCALE = 1 << 14
+LOWEST_STATE = 1 << 31
+BLOCK = 1 << 15
+PIECE = 8 << 20
+MOST_BYTES = 1 << 32
+
+Document = namedtuple("Document", "name bytes seconds nanoseconds mode")
+SEGMENT_FIELDS = "first_document documents text_bytes tokens token_types words rules symbols root_symbols depth"
+Segment = namedtuple("Segment", SEGMENT_FIELDS)
+Archive = namedtuple("Archive", "written_by lexer builder level documents digests segments sections")
+
+
+class Rejected(Exception):
+    """The archive is none, damaged or malformed (12)."""
+
+
+def require(condition, message):
+    if not condition:
+        raise Rejected(message)
+
+
+# (2) Conventions
+
+
+def xxh64(data):
+    """XXH64 with seed 0 (2)."""
+    p1, p2, p3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
+    p4, p5 = 0x85EBCA77C2B2AE63, 0x27D4EB2F165667C5
+
+    def left(value, count):
+        return (value << count | value >> (64 - count)) & MASK
+
+    def mix(lane, word):
+        return left((lane + word * p2) & MASK, 31) * p1 & MASK
+
+    at = 0
+    if len(data) >= 32:
+        a, b, c, d = (p1 + p2) & MASK, p2, 0, -p1 & MASK
+        at = len(data) // 32 * 32
+        for w0, w1, w2, w3 in struct.iter_unpack("<4Q", memoryview(data)[:at]):
+            a, b, c, d = mix(a, w0), mix(b, w1), mix(c, w2), mix(d, w3)
+        result = (left(a, 1) + left(b, 7) + left(c, 12) + left(d, 18)) & MASK
+        for lane in (a, b, c, d):
+            result = ((result ^ mix(0, lane)) * p1 + p4) & MASK
+    else:
+        result = p5
+    result = (result + len(data)) & MASK
+    while at + 8 <= len(data):
+        word = int.from_bytes(data[at : at + 8], "little")
+        result = (left(result ^ mix(0, word), 27) * p1 + p4) & MASK
+        at += 8
+    if at + 4 <= len(data):
+        word = int.from_bytes(data[at : at + 4], "little")
+        result = (left(result ^ word * p1 & MASK, 23) * p2 + p3) & MASK
+        at += 4
+    for byte in data[at:]:
+        result = left(result ^ byte * p5 & MASK, 11) * p1 & MASK
+    result = (result ^ result >> 33) * p2 & MASK
+    result = (result ^ result >> 29) * p3 & MASK
+    return result ^ result >> 32
+
+
+class Reader:
+    """Takes a section apart from its start to its end (2)."""
+
+    def __init__(self, data, what):
+        self.data, self.what, self.at = data, what, 0
+
+    def require(self, condition, message):
+        require(condition, f"{self.what}: {message}")
+
+    def left(self):
+        return len(self.data) - self.at
+
+    def take(self, length):
+        self.require(length <= self.left(), f"{length} bytes are announced where {self.left()} are left")
+        self.at += length
+        return self.data[self.at - length : self.at]
+
+    def varint(self):
+        value = 0
+        for shift in range(0, 70, 7):
+            byte = self.take(1)[0]
+            value |= (byte & 0x7F) << shift
+            if byte < 0x80:
+                self.require(value <= MASK, "a number has more than 64 bits")
+                return value
+        self.require(False, "a number has more than 64 bits")
+
+    def finish(self):
+        self.require(self.left() == 0, f"{self.left()} bytes follow its end")
+
+
+def unzigzag(value):
+    return value >> 1 if value % 2 == 0 else -(value >> 1) - 1
+
+
+def unpack_frame(reader, compressed, length):
+    """One Zstandard frame of a length that is known, and nothing behind it (2)."""
+    frame = zstandard.ZstdDecompressor(max_window_size=1 << 27).decompressobj()
+    unpacked, step = bytearray(), 1 << 10
+    try:
+        for at in range(0, len(compressed), step):
+            if frame.eof:
+                break
+            unpacked += frame.decompress(compressed[at : at + step])
+            reader.require(len(unpacked) <= length, f"a frame unpacks to more bytes, not {length}")
+    except zstandard.ZstdError as error:
+        raise Rejected(f"{reader.what}: Zstandard: {error}") from error
+    rest = frame.unused_data if frame.eof else b""
+    whole = frame.eof and not rest and at + step >= len(compressed)
+    reader.require(whole, "compressed bytes are not one Zstandard frame")
+    reader.require(len(unpacked) == length, f"a frame unpacks to {len(unpacked)} bytes, not {length}")
+    return bytes(unpacked)
+
+
+# (3) The file
+
+
+def read_sections(data):
+    """Header and table: a dictionary from (kind, segment) to the bytes of the section (3)."""
+    magic = b"\x89TDC\r\n\x1a\n"
+    require(data and data[:8] == magic[: len(data)], "not a tadoc archive")
+    require(len(data) >= 64, "the archive is cut short: the header needs 64 bytes")
+    version, flags, length, offset, size, table_sum, reserved, header_sum = struct.unpack("<IIQQQQQQ", data[8:64])
+    require(xxh64(data[:56]) == header_sum, "damaged: checksum of the header")
+    require(version == 1, f"format version {version}, this decoder reads version 1")
+    require(flags == 0 and reserved == 0, "header: it has flags that this version does not know")
+    require(len(data) >= length, f"the archive is cut short: {length} bytes are needed")
+    require(len(data) == length, f"header: the file has {len(data)} bytes, where {length} were written")
+    require(64 <= offset <= offset + size <= length, "header: the table of sections is outside of the file")
+    require(size <= 40 << 20, "header: the table of sections is too long")
+    table = data[offset : offset + size]
+    require(xxh64(table) == table_sum, "damaged: checksum of the table of sections")
+    require(size % 40 == 0, f"table of sections: {size} bytes are no table")
+    sections, end = {}, 64
+    for kind, segment, flags, reserved, at, length, checksum in struct.iter_unpack("<4sIIIQQQ", table):
+        name = kind.decode("latin-1").encode("unicode_escape").decode()
+        require(flags & ~1 == 0 and reserved == 0, f"table of sections: section {name} has unknown flags")
+        require(at + length <= offset, f"table of sections: section {name} is outside of the file")
+        require(at % 8 == 0, f"table of sections: section {name} is at {at}, which is no multiple of 8")
+        require(at >= end, f"table of sections: section {name} lies on another one")
+        end = at + length
+        if name in ("INFO", "DOCS", "DICT", "ITEM", "SYMB", "ROOT"):
+            alone = name in ("INFO", "DOCS")
+            require((segment == 0xFFFFFFFF) == alone, f"table of sections: section {name} is of the wrong segment")
+            key = (name, None if alone else segment)
+            require(key not in sections, f"table of sections: section {name} is there twice")
+            sections[key] = data[at : at + length]
+            require(xxh64(sections[key]) == checksum, f"damaged: checksum of section {name}")
+        else:
+            require(flags & 1, f"table of sections: it needs the section {name}, which this version does not know")
+    return sections
+
+
+# (4) Coded streams
+
+
+class Model:
+    """Frequencies of classes (4.1)."""
+
+    def __init__(self, reader, limit):
+        used = reader.varint()
+        reader.require(used <= limit, f"{used} classes in a model")
+        self.classes, self.starts, self.frequencies, start, last = [], [], [], 0, -1
+        for _ in range(used):
+            last += 1 + reader.varint()
+            reader.require(last < limit, "a model has a class that does not exist")
+            frequency = reader.varint()
+            reader.require(1 <= frequency <= SCALE // 16 * 15, f"{frequency} as a frequency")
+            self.classes.append(last)
+            self.starts.append(start)
+            self.frequencies.append(frequency)
+            start += frequency
+        reader.require(start == SCALE, f"frequencies sum up to {start}, not to {SCALE}")
+
+
+class Stream:
+    """Classes and raw bits (4.2)."""
+
+    def __init__(self, reader, data):
+        self.reader = reader
+        reader.require(len(data) % 4 == 0 and len(data) >= 8, "a coded stream is not made of whole words")
+        self.words = iter(struct.unpack(f"<{len(data) // 4}I", data))
+        self.state = next(self.words) << 32 | next(self.words)
+        in_range = LOWEST_STATE <= self.state < 1 << 63
+        reader.require(in_range, "a coded stream starts in no possible state")
+
+    def refill(self):
+        if self.state < LOWEST_STATE:
+            word = next(self.words, None)
+            self.reader.require(word is not None, "a coded stream does not end where its content does")
+            self.state = self.state << 32 | word
+
+    def one_class(self, model):
+        slot = self.state % SCALE
+        index = bisect.bisect_right(model.starts, slot) - 1
+        self.state = model.frequencies[index] * (self.state >> 14) + slot - model.starts[index]
+        self.refill()
+        return model.classes[index]
+
+    def bits(self, count):
+        value = self.state & (1 << count) - 1
+        self.state >>= count
+        self.refill()
+        return value
+
+    def below_top_bit(self, length):
+        return 0 if length == 0 else 1 << (length - 1) | self.bits(length - 1)
+
+    def finish(self):
+        ended = self.state == LOWEST_STATE and next(self.words, None) is None
+        self.reader.require(ended, "a coded stream does not end where its content does")
+
+
+def most_values(length):
+    return 11 * (8 * length + 64)
+
+
+def read_list(reader):
+    """A list of integers (4.3)."""
+    count = reader.varint()
+    if count == 0:
+        return []
+    model = Model(reader, 65)
+    data = reader.take(reader.varint())
+    reader.require(count <= most_values(len(data)), f"{count} integers cannot be in {len(data)} bytes")
+    stream = Stream(reader, data)
+    values = []
+    for _ in range(count):
+        length = stream.one_class(model)
+        value = done = 0
+        while done + 1 < length:
+            now = min(31, length - 1 - done)
+            value += stream.bits(now) << done
+            done += now
+        values.append(value + (1 << (length - 1) if length else 0))
+    stream.finish()
+    return values
+
+
+# (5) and (6) What is in the archive
+
+
+def read_info(data):
+    """Texts, level, documents, bytes of text, and the segments (5)."""
+    reader = Reader(data, "section INFO")
+    texts = []
+    for _ in range(3):
+        try:
+            texts.append(reader.take(reader.varint()).decode("utf-8"))
+        except UnicodeDecodeError as error:
+            raise Rejected("section INFO: a text is not UTF-8") from error
+    level, documents, text_bytes, count = (reader.varint() for _ in range(4))
+    reader.require(level <= 1, f"{level} is no level")
+    reader.require(count <= 1 << 16, f"{count} segments")
+    segments = [Segment(*(reader.varint() for _ in Segment._fields)) for _ in range(count)]
+    reader.finish()
+    following = 0
+    for number, segment in enumerate(segments):
+        starts = (following, following - 1) if number else (0,)
+        fits = segment.first_document in starts and segment.documents > 0
+        require(fits, f"segment {number} starts at document {segment.first_document}")
+        following = segment.first_document + segment.documents
+    total = sum(segment.text_bytes for segment in segments)
+    require(total < 1 << 63, f"{total} bytes of text are too many")
+    adds_up = (following, total) == (documents, text_bytes)
+    require(adds_up, "the segments do not add up to the documents")
+    return texts, level, documents, text_bytes, segments
+
+
+def runs(documents):
+    """The runs of documents that have a digest together (6)."""
+    run, length = [], 0
+    for number, document in enumerate(documents):
+        run.append(number)
+        length += document.bytes
+        if length >= 4096 or number + 1 == len(documents):
+            yield run
+            run, length = [], 0
+
+
+def read_documents(data):
+    """The documents, and the digest of each run (6)."""
+    reader = Reader(data, "section DOCS")
+    count = reader.varint()
+
+    def column(what):
+        values = read_list(reader)
+        reader.require(len(values) == count, f"{len(values)} {what} of {count} documents")
+        return values
+
+    shared, suffix_lengths = column("names"), column("names")
+    compressed = reader.take(reader.varint())
+    lengths, times = column("lengths"), column("times")
+    nanoseconds, modes = iter(read_list(reader)), column("modes")
+    name_bytes = sum(shared) + sum(suffix_lengths)
+    reader.require(name_bytes <= (1 << 28) + 1024 * len(data), "the names are too long")
+    suffixes = Reader(unpack_frame(reader, compressed, sum(suffix_lengths)), "section DOCS")
+
+    documents, name, seconds = [], b"", 0
+    for common, length, size, step, mode in zip(shared, suffix_lengths, lengths, times, modes):
+        reader.require(common <= len(name), "a name shares more than there is")
+        previous, name = name, name[:common] + suffixes.take(length)
+        reader.require(b"\0" not in name, "a name has a NUL in it")
+        reader.require(name > previous, "the names are not in order")
+        time = part = None
+        if step:
+            seconds = (seconds + unzigzag(step - 1) + (1 << 63)) % (1 << 64) - (1 << 63)
+            time, part = seconds, next(nanoseconds, None)
+            reader.require(part is not None and part < 10**9, "a time has no nanoseconds")
+        reader.require(mode <= 0o7777 + 1, f"{mode - 1} is no mode")
+        documents.append(Document(name, size, time, part, mode - 1 if mode else None))
+    reader.require(next(nanoseconds, None) is None, "there are nanoseconds without a time")
+    digests = [int.from_bytes(reader.take(4), "little") for _ in runs(documents)]
+    reader.finish()
+    return documents, digests
+
+
+def open_archive(data):
+    """Everything but the segments' contents."""
+    sections = read_sections(data)
+    for kind in ("INFO", "DOCS"):
+        require((kind, None) in sections, f"section {kind} is missing")
+    texts, level, count, text_bytes, segments = read_info(sections["INFO", None])
+    for kind, segment in sections:
+        known = segment is None or segment < len(segments)
+        require(known, f"section {kind} is of a segment that is not there")
+    for number in range(len(segments)):
+        for kind in ("DICT", "ITEM", "SYMB", "ROOT"):
+            require((kind, number) in sections, f"section {kind} is missing")
+    documents, digests = read_documents(sections["DOCS", None])
+    agree = len(documents) == count and sum(document.bytes for document in documents) == text_bytes
+    require(agree, "documents and summary do not agree")
+    return Archive(*texts, level, documents, digests, segments, sections)
+
+
+# (7) The dictionary
+
+
+CONTROL = {byte: number for number, byte in enumerate([*range(9), *range(14, 32)])}
+DIGITS, LONG, LITERAL = 24, 25, 26
+
+
+def read_block(data, digits, count):
+    """The entries of an unpacked block (7.2)."""
+    reader = Reader(data, "section DICT")
+    hexadecimal = "".join(f"{byte & 15:x}{byte >> 4:x}" for byte in digits).encode()
+    used, entry, shared, entries = 0, b"", 0, []
+    for _ in range(count):
+        previous, entry = entry, bytearray(entry[:shared])
+        while True:
+            byte = reader.take(1)[0]
+            number = CONTROL.get(byte)
+            if number is None:
+                entry.append(byte)
+            elif number == DIGITS:
+                wanted = reader.varint()
+                left = len(hexadecimal) - used
+                reader.require(wanted <= left, f"{wanted} hexadecimal digits, where at most {left} can be")
+                entry += hexadecimal[used : used + wanted]
+                used += wanted
+            elif number == LITERAL:
+                entry += reader.take(1)
+            else:
+                break
+        entry = bytes(entry)
+        in_order = entry[shared : shared + 1] > previous[shared : shared + 1]
+        reader.require(in_order, "entries are empty or not in order")
+        shared = 24 + reader.varint() if number == LONG else number
+        reader.require(shared <= len(entry), "an entry shares more than there is")
+        entries.append(entry)
+    reader.require((used + 1) // 2 == len(digits), "there are hexadecimal digits without an entry")
+    reader.finish()
+    return entries
+
+
+def read_tokens(data, text_bytes):
+    """The bytes of all tokens, and how many words there are (7)."""
+    reader = Reader(data, "section DICT")
+    words, separators = reader.varint(), reader.varint()
+    forms = read_list(reader)
+    reader.require(len(forms) == words, f"forms of {len(forms)} words, not {words}")
+    for form in forms:
+        reader.require(1 <= form <= 3, f"{form} is no form of a word")
+    count = separators + words + sum(form == 3 for form in forms)
+    reader.require(count < 1 << 32, "more tokens than 32 bits can number")
+    counts, frames, unpacked, digits = (read_list(reader) for _ in range(4))
+    lengths = {len(counts), len(frames), len(unpacked), len(digits)}
+    reader.require(len(lengths) == 1, "the lists of blocks differ in length")
+    keys = [reader.take(reader.varint()) for _ in counts]
+    adds_up = sum(counts) == words + separators and sum(frames) + sum(digits) == reader.left()
+    reader.require(adds_up, "its blocks do not add up to its entries")
+    limit = min(text_bytes, (1 << 32) + 1024 * reader.left())
+
+    tokens, entries, total, last = [], 0, 0, b""
+    for index, key in enumerate(keys):
+        mixed = entries < words < entries + counts[index]
+        reader.require(counts[index] and not mixed and unpacked[index] < 1 << 32, f"block {index} cannot be")
+        block = unpack_frame(reader, reader.take(frames[index]), unpacked[index])
+        block = read_block(block, reader.take(digits[index]), counts[index])
+        reader.require(block[0].startswith(key), "a block has the key of another one")
+        in_order = entries in (0, words) or key > last
+        reader.require(in_order, "blocks are not in order")
+        last = block[-1]
+        for entry in block:
+            form = forms[entries] if entries < words else 1
+            entries += 1
+            added = ([entry] if form & 1 else []) + ([b" " + entry] if form & 2 else [])
+            total += sum(map(len, added))
+            reader.require(total <= limit, f"its tokens have more than {limit} bytes, all that they can have")
+            tokens += added
+    reader.finish()
+    return tokens, words
+
+
+# (8) The grammar
+
+
+def read_items(data):
+    """T, the symbol and the group of each item by ordinal, and the length of each rule (8.1)."""
+    reader = Reader(data, "section ITEM")
+    tokens, rules = reader.varint(), reader.varint()
+    count = tokens + rules
+    fits = count < 1 << 32 and count <= most_values(len(data))
+    reader.require(fits, f"{count} items cannot be in {len(data)} bytes")
+    classes, steps = Model(reader, 2112), Model(reader, 66)
+    lengths = [reader.varint() for _ in range(0, count, BLOCK)]
+    symbols, groups, rule_lengths, seen = [], [], [], set()
+    for start, length in zip(range(0, count, BLOCK), lengths):
+        stream = Stream(reader, reader.take(length))
+        previous = 0
+        for _ in range(min(BLOCK, count - start)):
+            item = stream.one_class(classes)
+            if item < 64:
+                step = stream.one_class(steps)
+                magnitude = stream.below_top_bit(step // 2)
+                previous += -magnitude if step % 2 else magnitude
+                reader.require(0 <= previous < tokens, f"token {previous} of {tokens}")
+                reader.require(previous not in seen, f"token {previous} is introduced twice")
+                seen.add(previous)
+                symbols.append(previous)
+                groups.append(item)
+            else:
+                rule_lengths.append(2 + stream.below_top_bit((item - 64) % 32))
+                symbols.append(count - len(rule_lengths))
+                groups.append(64 + (item - 64) // 32)
+        stream.finish()
+    reader.finish()
+    reader.require(len(rule_lengths) == rules, f"{len(rule_lengths)} rules are described, {rules} announced")
+    return tokens, symbols, groups, rule_lengths[::-1]
+
+
+def read_symbols(data, items, groups, expected):
+    """All bodies in one row: the root, then the rules in order (8.3)."""
+    reader = Reader(data, "section SYMB")
+    count = reader.varint()
+    reader.require(count == expected, f"{count} symbols, where the rules have {expected}")
+    reader.require(count <= most_values(len(data)), f"{count} symbols cannot be in {len(data)} bytes")
+    model = Model(reader, 4608)
+    for number in model.classes:
+        nearby = number - 1 < 256 and (number - 1) % 64 // 2 <= 16
+        reader.require(number >= 512 or number == 0 or nearby, f"class {number} has no meaning")
+    blocks = [(reader.varint(), reader.varint()) for _ in range(0, count, BLOCK)]
+    introductions = sum(introduces for introduces, _ in blocks)
+    reader.require(introductions == len(items), f"{introductions} introductions of {len(items)} items")
+    of_group = [[] for _ in range(128)]
+    row, following, end = [], 0, 0
+    for start, (introduces, length) in zip(range(0, count, BLOCK), blocks):
+        stream = Stream(reader, reader.take(length))
+        end += introduces
+        recent = [0, 0, 0, 0]
+        for _ in range(min(BLOCK, count - start)):
+            number = stream.one_class(model)
+            if number == 0:
+                reader.require(following < end, "a block introduces too much")
+                ordinal = following
+                following += 1
+                of_group[groups[ordinal]].append(ordinal)
+            elif number < 512:
+                distance = stream.below_top_bit((number - 1) % 64 // 2)
+                ordinal = recent[(number - 1) // 64] + (-distance if (number - 1) % 2 else distance)
+            else:
+                group, length = divmod(number - 512, 32)
+                since = (1 << length) + stream.bits(length)
+                reader.require(since <= len(of_group[group]), "a symbol refers to nothing")
+                ordinal = of_group[group][-since]
+            reader.require(0 <= ordinal < following, "a symbol refers to nothing")
+            row.append(items[ordinal])
+            recent = [ordinal, *recent[:3]]
+        reader.require(following == end, "a block introduces too little")
+        stream.finish()
+    reader.finish()
+    return row[::-1]
+
+
+def read_grammar(sections, number):
+    """T, R, the row of all symbols, the bodies of the rules, and those of the documents (8)."""
+    tokens, items, groups, rule_lengths = read_items(sections["ITEM", number])
+    reader = Reader(sections["ROOT", number], "section ROOT")
+    root_lengths = read_list(reader)
+    reader.finish()
+    require(sum(root_lengths) < 1 << 32, "section ROOT: the root passes 2^32 symbols")
+    total = sum(root_lengths) + sum(rule_lengths)
+    require(total < 1 << 32, "the lengths of the rules pass 2^32")
+    row = read_symbols(sections["SYMB", number], items, groups, total)
+    bodies, at = [], 0
+    for length in root_lengths + rule_lengths:
+        bodies.append(row[at : at + length])
+        at += length
+    documents, rules = bodies[: len(root_lengths)], bodies[len(root_lengths) :]
+    for rule, body in enumerate(rules):
+        for symbol in body:
+            above = symbol < tokens or symbol > tokens + rule
+            require(above, f"rule {rule} uses rule {symbol - tokens}, but a rule may use only rules of a higher number")
+    return tokens, rules, row, documents
+
+
+# (9) Back to text
+
+
+def segment_documents(archive, number):
+    """Of each document of a segment, its length and its pieces of text, none longer than a token (9)."""
+    segment = archive.segments[number]
+    count, rules, row, documents = read_grammar(archive.sections, number)
+    tokens, words = read_tokens(archive.sections["DICT", number], segment.text_bytes)
+    found = [len(tokens), words, count, len(rules), len(row), sum(map(len, documents)), len(documents)]
+    recorded = [segment.token_types, segment.words, segment.token_types, segment.rules]
+    recorded += [segment.symbols, segment.root_symbols, segment.documents]
+    require(found == recorded, f"segment {number} has {found} parts, recorded are {recorded}")
+    lengths = [len(token) for token in tokens] + [0] * len(rules)
+    for rule in reversed(range(len(rules))):
+        lengths[count + rule] = sum(lengths[symbol] for symbol in rules[rule])
+        require(lengths[count + rule] <= MASK, f"rule {rule} would expand to more than 2^64 units")
+    document_lengths = [sum(lengths[symbol] for symbol in document) for document in documents]
+    total = sum(document_lengths)
+    same = total == segment.text_bytes
+    require(same, f"segment {number} expands to {total} bytes, recorded are {segment.text_bytes}")
+
+    def expand(document):
+        stack = [iter(document)]
+        while stack:
+            symbol = next(stack[-1], None)
+            if symbol is None:
+                stack.pop()
+            elif symbol < count:
+                yield tokens[symbol]
+            else:
+                stack.append(iter(rules[symbol - count]))
+
+    return [(length, expand(document)) for length, document in zip(document_lengths, documents)]
+
+
+def restore(archive):
+    """Each document and its bytes, in order. Digests are checked as runs end (6)."""
+    digests = {run[-1]: digest for run, digest in zip(runs(archive.documents), archive.digests)}
+    hashes, held, size = b"", [], 0
+    for number, segment in enumerate(archive.segments):
+        following = archive.segments[number + 1 : number + 2]
+        for place, (length, pieces) in enumerate(segment_documents(archive, number)):
+            index = segment.first_document + place
+            document = archive.documents[index]
+            ends = not any(other.first_document == index for other in following)
+            size += length
+            fits = size == document.bytes if ends else size <= document.bytes
+            name = escape(document.name)
+            require(fits, f"document “{name}” expands to {size} bytes, recorded are {document.bytes}")
+            require(size <= MOST_BYTES, f"document “{name}” is too long for this decoder, which holds it in memory")
+            held += pieces
+            if not ends:
+                continue
+            text = b"".join(held)
+            for at in range(0, max(1, len(text)), PIECE):
+                hashes += xxh64(text[at : at + PIECE]).to_bytes(8, "little")
+            if index in digests:
+                digest = xxh64(hashes) & 0xFFFFFFFF
+                require(digest == digests[index], f"document “{name}” is damaged: its digest is {digest:08x}")
+                hashes = b""
+            held, size = [], 0
+            yield document, text
+
+
+def escape(name):
+    """A name as `tadoc list` prints it."""
+    text = name.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
+    return text.replace("\t", "\\t").replace("\n", "\\n").replace("\r", "\\r")
+
+
+def check_name(name):
+    """Names that must not become paths (9.3)."""
+    shown = escape(name)
+    require(not name.startswith(b"/"), f"document “{shown}” is not restored: its name is absolute")
+    parts = name.split(b"/")
+    require(b".." not in parts, f"document “{shown}” is not restored: its name leads out of the folder")
+    whole = b"" not in parts and b"." not in parts
+    require(whole, f"document “{shown}” is not restored: its name has an empty part")
+
+
+def write_file(folder, document, text):
+    """Writes a document below a folder that is open; follows no link and replaces nothing (9.3)."""
+    *folders, name = document.name.split(b"/")
+    opened = [os.dup(folder)]
+    try:
+        for part in folders:
+            try:
+                os.mkdir(part, dir_fd=opened[-1])
+            except FileExistsError:
+                pass
+            flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
+            opened.append(os.open(part, flags, dir_fd=opened[-1]))
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
+        with os.fdopen(os.open(name, flags, 0o666, dir_fd=opened[-1]), "wb") as file:
+            file.write(text)
+            file.flush()
+            if document.mode is not None:
+                os.fchmod(file.fileno(), document.mode & 0o777)
+            if document.seconds is not None:
+                time = document.seconds * 10**9 + document.nanoseconds
+                os.utime(file.fileno(), ns=(time, time))
+    finally:
+        for descriptor in opened:
+            os.close(descriptor)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Restores a tadoc archive, slowly.")
+    parser.add_argument("archive")
+    parser.add_argument("-C", dest="folder", help="restore into this folder")
+    parser.add_argument("--list", action="store_true", help="print names and lengths")
+    arguments = parser.parse_args()
+    try:
+        with open(arguments.archive, "rb") as file:
+            archive = open_archive(file.read())
+        if arguments.list:
+            for document in archive.documents:
+                print(escape(document.name), document.bytes, sep="\t")
+            return 0
+        if arguments.folder is not None:
+            for document in archive.documents:
+                check_name(document.name)
+            os.makedirs(arguments.folder, exist_ok=True)
+            folder = os.open(arguments.folder, os.O_RDONLY | os.O_DIRECTORY)
+        for document, text in restore(archive):
+            if arguments.folder is not None:
+                write_file(folder, document, text)
+    except (Rejected, OSError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
