@@ -119,7 +119,14 @@ fn a_bomb_is_refused_at_once_whatever_length_it_claims() {
     ] {
         for &recorded in claims {
             write_bomb(&path, rules, recorded);
-            let corpus = Corpus::open(&path).unwrap();
+            let corpus = match Corpus::open(&path) {
+                Ok(corpus) => corpus,
+                // No archive has so much text.
+                Err(error) => {
+                    assert!(error.is_damage() && recorded > 1 << 60, "{recorded} bytes: {error}");
+                    continue;
+                }
+            };
             assert_eq!(corpus.documents().unwrap().len(), 1);
             let mut room = Room(1000);
             for refused in [

@@ -240,3 +240,17 @@ fn lines_behind_an_empty_input_come_back_in_the_least_memory() {
     let lines: Vec<Vec<u8>> = contents(&path).into_iter().map(|(_, line)| line).collect();
     assert_eq!(lines, [&b"text\n"[..], b"and more"]);
 }
+
+/// Separators between words that come once can be guessed, and cost next to nothing.
+#[test]
+fn symbols_that_cost_nothing_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("corpus.tdc");
+    let text: String = (0..300_000).map(|number| format!("w{number},")).collect();
+    for level in [Level::Fast, Level::Dense] {
+        let documents = [("text".to_owned(), text.clone().into_bytes())];
+        let options = CompressOptions { level, force: true, ..Default::default() };
+        tadoc::compress(inputs(&documents), &path, &options, &()).unwrap();
+        assert!(contents(&path) == sorted(&documents), "{level:?}");
+    }
+}

@@ -24,4 +24,4 @@ pub use documents::{Digester, DocumentTable, HASHED_PIECE, PieceHasher};
 pub use info::Summary;
 pub use read::Archive;
 pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
-pub use write::{ArchiveWriter, EncodedSegment};
+pub use write::{ArchiveWriter, EncodedDictionary, EncodedSegment};

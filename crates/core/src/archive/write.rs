@@ -15,10 +15,21 @@ use super::{documents, info};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 
+/// The dictionary of a segment, encoded.
+#[derive(Debug)]
+pub struct EncodedDictionary(Vec<u8>);
+
+impl EncodedDictionary {
+    /// Encodes words and separators, on all threads. Both must be in ascending order and distinct.
+    pub fn new(words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
+        Self(dictionary::encode(words, separators, level))
+    }
+}
+
 /// One segment, encoded: what [`ArchiveWriter::add_segment`] takes.
 #[derive(Debug)]
 pub struct EncodedSegment {
-    dictionary: Vec<u8>,
+    dictionary: EncodedDictionary,
     grammar: grammar::Encoded,
 }
 
@@ -28,11 +39,15 @@ impl EncodedSegment {
     /// # Panics
     /// If the grammar has tokens or rules that are never used, or its rules are not in Kahn's order.
     pub fn new(grammar: &Grammar, words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
-        let (dictionary, grammar) = rayon::join(
-            || dictionary::encode(words, separators, level),
-            || grammar::encode(grammar, level),
-        );
-        Self { dictionary, grammar }
+        Self::with_dictionary(EncodedDictionary::new(words, separators, level), grammar, level)
+    }
+
+    /// The same for a dictionary that was encoded before.
+    ///
+    /// # Panics
+    /// As [`EncodedSegment::new`].
+    pub fn with_dictionary(dictionary: EncodedDictionary, grammar: &Grammar, level: Level) -> Self {
+        Self { dictionary, grammar: grammar::encode(grammar, level) }
     }
 }
 
@@ -87,7 +102,7 @@ impl ArchiveWriter {
     pub fn add_segment(&mut self, segment: &EncodedSegment) -> Result<()> {
         let number = Some(self.segments);
         self.segments += 1;
-        self.add_section(Kind::DICT, number, &segment.dictionary)?;
+        self.add_section(Kind::DICT, number, &segment.dictionary.0)?;
         self.add_section(Kind::ITEM, number, &segment.grammar.items)?;
         match &segment.grammar.symbols {
             EncodedSymbols::Fast(symbols) => self.add_section(Kind::SYMB, number, symbols)?,

@@ -1,7 +1,7 @@
 //! From lexed text to an encoded segment.
 
 use rayon::prelude::*;
-use tadoc_core::archive::EncodedSegment;
+use tadoc_core::archive::{EncodedDictionary, EncodedSegment};
 use tadoc_core::{Grammar, TokenSequence};
 
 use super::Builder;
@@ -38,17 +38,24 @@ pub(super) fn build(
             sequence.document_starts.push(end);
         }
     }
-    sequence.tokens.reserve_exact(end as usize);
-    for (thread, batch) in tokens {
-        let numbers = &dictionary.numbers[thread];
-        sequence.tokens.extend(batch.into_iter().map(|token| numbers[token as usize]));
-    }
+    sequence.tokens = tokens
+        .into_par_iter()
+        .flat_map_iter(|(thread, batch)| {
+            let numbers = &dictionary.numbers[thread];
+            batch.into_iter().map(|token| numbers[token as usize])
+        })
+        .collect();
     cancel.check()?;
     let token_total = sequence.tokens.len() as u64;
-    let grammar = match builder {
-        Builder::RePair => RePair::new(dictionary.line_ends.clone()).build(sequence, cancel)?,
-        Builder::Sequitur => Sequitur.build(sequence, cancel)?,
-    };
+    // Parts of building run on one thread: the dictionary is encoded beside them.
+    let (grammar, encoded_dictionary) = rayon::join(
+        || match builder {
+            Builder::RePair => RePair::new(dictionary.line_ends.clone()).build(sequence, cancel),
+            Builder::Sequitur => Sequitur.build(sequence, cancel),
+        },
+        || EncodedDictionary::new(&dictionary.words, &dictionary.separators, level),
+    );
+    let grammar = grammar?;
     let info = SegmentInfo {
         text_bytes: pieces.iter().map(|piece| piece.bytes).sum(),
         tokens: token_total,
@@ -56,8 +63,7 @@ pub(super) fn build(
         ..figures(&grammar)
     };
     cancel.check()?;
-    let encoded = EncodedSegment::new(&grammar, &dictionary.words, &dictionary.separators, level);
-    Ok((encoded, info))
+    Ok((EncodedSegment::with_dictionary(encoded_dictionary, &grammar, level), info))
 }
 
 fn figures(grammar: &Grammar) -> SegmentInfo {

@@ -113,7 +113,7 @@ fn pair_chunks(
 ) -> Result<(Vec<u32>, Bodies), Cancelled> {
     if cells.len() < WORTH_CUTTING {
         let cells = if cells.len() < 2 { vec![BARRIER; 2] } else { cells };
-        return pairing::pair_up(cells, first_rule, cancel);
+        return pairing::pair_up(cells, first_rule, 1, cancel);
     }
     // An even number, for two cores are the least that a machine has.
     let chunk_count = cells.len().div_ceil(CHUNK).next_multiple_of(2);
@@ -122,9 +122,11 @@ fn pair_chunks(
         .map(|chunk| [&[BARRIER], chunk, &[BARRIER]].concat())
         .collect();
     drop(cells);
+    let threads = rayon::current_num_threads();
+    let threads_a_chunk = (threads / chunk_count).max(1);
     let paired: Vec<(Vec<u32>, Bodies)> = chunks
         .into_par_iter()
-        .map(|chunk| pairing::pair_up(chunk, first_rule, cancel))
+        .map(|chunk| pairing::pair_up(chunk, first_rule, threads_a_chunk, cancel))
         .collect::<Result<_, _>>()?;
     let (mut cells, bodies) = join(paired, first_rule);
 
@@ -136,7 +138,8 @@ fn pair_chunks(
     }
     let rule_count = bodies.len();
     drop(bodies);
-    let (cells, new_bodies) = pairing::pair_up(cells, first_rule + rule_count as u32, cancel)?;
+    let (cells, new_bodies) =
+        pairing::pair_up(cells, first_rule + rule_count as u32, threads, cancel)?;
     Ok(split_bodies(cells, rule_count, new_bodies))
 }
 
@@ -161,17 +164,17 @@ fn split_bodies(mut cells: Vec<u32>, rule_count: usize, new_bodies: Bodies) -> (
 
 /// One row of cells and one set of rules from those of the chunks; rules with equal bodies become one.
 fn join(chunks: Vec<(Vec<u32>, Bodies)>, first_rule: u32) -> (Vec<u32>, Bodies) {
+    let renumber = |symbol: u32, numbers: &[u32]| match symbol.checked_sub(first_rule) {
+        Some(rule) if symbol != BARRIER => numbers[rule as usize],
+        _ => symbol,
+    };
     let mut joined = Bodies::new();
-    let mut cells: Vec<u32> = Vec::new();
     let hasher = foldhash::fast::FixedState::default();
     let rules = chunks.iter().map(|(_, bodies)| bodies.len()).sum();
     let mut known: HashTable<u32> = HashTable::with_capacity(rules);
-    for (chunk, bodies) in chunks {
+    let mut numbers_of_chunks: Vec<Vec<u32>> = Vec::with_capacity(chunks.len());
+    for (_, bodies) in &chunks {
         let mut numbers: Vec<u32> = Vec::with_capacity(bodies.len());
-        let renumber = |symbol: u32, numbers: &[u32]| match symbol.checked_sub(first_rule) {
-            Some(rule) if symbol != BARRIER => numbers[rule as usize],
-            _ => symbol,
-        };
         for rule in 0..bodies.len() {
             let start = joined.symbols.len();
             joined
@@ -195,8 +198,15 @@ fn join(chunks: Vec<(Vec<u32>, Bodies)>, first_rule: u32) -> (Vec<u32>, Bodies) 
             };
             numbers.push(first_rule + number);
         }
-        // Chunks were cut anywhere: the barriers put around them go again.
-        cells.extend(chunk[1..chunk.len() - 1].iter().map(|&symbol| renumber(symbol, &numbers)));
+        numbers_of_chunks.push(numbers);
     }
+    // Chunks were cut anywhere: the barriers put around them go again.
+    let cells: Vec<u32> = chunks
+        .par_iter()
+        .zip(&numbers_of_chunks)
+        .flat_map_iter(|((chunk, _), numbers)| {
+            chunk[1..chunk.len() - 1].iter().map(|&symbol| renumber(symbol, numbers))
+        })
+        .collect();
     (cells, joined)
 }

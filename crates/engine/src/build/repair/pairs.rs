@@ -3,6 +3,8 @@
 //! Every pair that comes up later contains the newest symbol, so its occurrences are among the places just
 //! replaced: a sort of those groups them, and no table of pairs is needed.
 
+use rayon::prelude::*;
+
 use super::sequence::{BARRIER, Sequence};
 
 /// Fewer keys are sorted by comparison, more by radix.
@@ -34,35 +36,67 @@ fn key(symbol: u32, place: u32) -> u64 {
 }
 
 impl Pairs {
-    /// The pairs of a sequence of symbols below `limit`. O(length): two counting sorts, by the first
-    /// symbol over the whole sequence and by the second inside of each.
-    pub(super) fn of(sequence: &Sequence, limit: u32) -> Self {
+    /// The pairs of a sequence of symbols below `limit`, found on so many threads. O(length): two counting
+    /// sorts, by the first symbol over the whole sequence and by the second inside of each.
+    pub(super) fn of(sequence: &Sequence, limit: u32, threads: usize) -> Self {
         let cells = sequence.cells();
-        // starts[symbol + 1] first counts, then is where the places of `symbol` go next, and in the end
-        // where they end.
-        let mut starts = vec![0_u32; limit as usize + 2];
-        let pair_starts = || {
-            cells
-                .windows(2)
-                .enumerate()
-                .filter(|(_, pair)| pair[0] != BARRIER && pair[1] != BARRIER)
-        };
-        for (_, pair) in pair_starts() {
-            starts[pair[0] as usize + 2] += 1;
+        // starts[symbol + 1] first counts, then is where the places of `symbol` start.
+        let mut starts = vec![0_u32; limit as usize + 1];
+        for (first, _) in pairs_of(cells) {
+            starts[first as usize + 1] += 1;
         }
-        for symbol in 2..starts.len() {
+        for symbol in 1..starts.len() {
             starts[symbol] += starts[symbol - 1];
         }
-        let total = starts[limit as usize + 1] as usize;
-        let mut found = Self { places: vec![0; total], ..Self::default() };
-        for (place, pair) in pair_starts() {
-            let next = &mut starts[pair[0] as usize + 1];
-            found.places[*next as usize] = place as u32;
-            *next += 1;
+        // Ranges of first symbols with about equally many pairs.
+        let total = starts[limit as usize] as usize;
+        let bounds: Vec<u32> = (0..=threads)
+            .map(|part| {
+                let wanted = (total * part / threads) as u32;
+                starts.partition_point(|&start| start < wanted).min(limit as usize) as u32
+            })
+            .collect();
+        let mut parts: Vec<Self> = bounds
+            .par_windows(2)
+            .enumerate()
+            .map(|(part, bounds)| {
+                let from = if part == 0 { 0 } else { bounds[0] };
+                let to = if part + 1 == threads { limit } else { bounds[1] };
+                Self::of_range(cells, from..to, &starts, limit)
+            })
+            .collect();
+        let mut all = std::mem::take(&mut parts[0]);
+        for part in &mut parts[1..] {
+            let before = all.places.len() as u32;
+            all.places.append(&mut part.places);
+            all.pairs
+                .extend(part.pairs.iter().map(|pair| Pair { start: before + pair.start, ..*pair }));
         }
+        all
+    }
+
+    /// The pairs whose first symbol is in a range; `starts` is where the places of each symbol start.
+    fn of_range(cells: &[u32], firsts: std::ops::Range<u32>, starts: &[u32], limit: u32) -> Self {
+        let before = starts[firsts.start as usize];
+        let count = (starts[firsts.end as usize] - before) as usize;
+        let mut next: Vec<u32> = starts[firsts.start as usize..firsts.end as usize]
+            .iter()
+            .map(|start| start - before)
+            .collect();
+        let mut found = Self { places: vec![0; count], ..Self::default() };
+        for (first, place) in pairs_of(cells) {
+            if firsts.contains(&first) {
+                let next = &mut next[(first - firsts.start) as usize];
+                found.places[*next as usize] = place;
+                *next += 1;
+            }
+        }
+        // Now each entry is where the places of its symbol end.
         let mut kept = 0;
-        for first in 0..limit {
-            let range = starts[first as usize] as usize..starts[first as usize + 1] as usize;
+        let mut start = 0;
+        for (first, end) in firsts.zip(next) {
+            let range = start..end as usize;
+            start = end as usize;
             if range.len() < 2 {
                 continue;
             }
@@ -132,6 +166,14 @@ impl Pairs {
     }
 }
 
+/// The first symbols and the places of all pairs of neighbours.
+fn pairs_of(cells: &[u32]) -> impl Iterator<Item = (u32, u32)> + '_ {
+    let pairs = cells.windows(2).zip(0_u32..);
+    pairs
+        .filter(|(pair, _)| pair[0] != BARRIER && pair[1] != BARRIER)
+        .map(|(pair, place)| (pair[0], place))
+}
+
 /// On which side of the new symbol a neighbour stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Side {
@@ -173,11 +215,13 @@ mod tests {
     #[test]
     fn pairs_that_occur_twice_are_found_with_their_places() {
         let sequence = Sequence::new(vec![BARRIER, 0, 1, 0, 1, BARRIER, 0, 1, 2, BARRIER]);
-        let found = Pairs::of(&sequence, 3);
-        assert_eq!(found.pairs.len(), 1);
-        let pair = found.pairs[0];
-        assert_eq!((pair.first, pair.second, pair.count), (0, 1, 3));
-        assert_eq!(found.places, [1, 3, 6]);
+        for threads in 1..5 {
+            let found = Pairs::of(&sequence, 3, threads);
+            assert_eq!(found.pairs.len(), 1);
+            let pair = found.pairs[0];
+            assert_eq!((pair.first, pair.second, pair.count), (0, 1, 3));
+            assert_eq!(found.places, [1, 3, 6]);
+        }
     }
 
     #[test]
