@@ -218,3 +218,39 @@ fn links_in_the_way_are_not_followed() {
     assert_eq!(std::fs::read(elsewhere.join("target")).unwrap(), b"precious");
     assert_eq!(std::fs::read(out.join("sub/file")).unwrap(), b"text");
 }
+
+/// Found by the fuzzer: a segment that was full after an input without lines ended the work.
+#[test]
+fn lines_behind_an_empty_input_come_back_in_the_least_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("corpus.tdc");
+    let documents = [("a".to_owned(), b"".to_vec()), ("b".to_owned(), b"text\nand more".to_vec())];
+    let least = CompressOptions { memory: Some(0), threads: Some(1), ..Default::default() };
+    let least = match tadoc::compress(inputs(&documents), &path, &least, &()) {
+        Err(tadoc::Error::TooLittleMemory { least, .. }) => least,
+        other => panic!("{other:?}"),
+    };
+    let options = CompressOptions {
+        split: Split::Lines,
+        memory: Some(least),
+        threads: Some(1),
+        ..Default::default()
+    };
+    tadoc::compress(inputs(&documents), &path, &options, &()).unwrap();
+    let lines: Vec<Vec<u8>> = contents(&path).into_iter().map(|(_, line)| line).collect();
+    assert_eq!(lines, [&b"text\n"[..], b"and more"]);
+}
+
+/// Separators between words that come once can be guessed, and cost next to nothing.
+#[test]
+fn symbols_that_cost_nothing_come_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("corpus.tdc");
+    let text: String = (0..300_000).map(|number| format!("w{number},")).collect();
+    for level in [Level::Fast, Level::Dense] {
+        let documents = [("text".to_owned(), text.clone().into_bytes())];
+        let options = CompressOptions { level, force: true, ..Default::default() };
+        tadoc::compress(inputs(&documents), &path, &options, &()).unwrap();
+        assert!(contents(&path) == sorted(&documents), "{level:?}");
+    }
+}

@@ -5,8 +5,11 @@ mod bench;
 mod corpus;
 mod debian;
 mod files;
+mod fuzz;
 mod golden;
 mod process;
+mod project;
+mod test;
 
 use std::process::ExitCode;
 
@@ -16,6 +19,11 @@ Usage: cargo xtask <COMMAND>
 Commands:
   corpus [NAME...] [--to DIR]   make the corpora that benchmarks and larger tests use
   bench compress|scale          measure tadoc beside other compressors; `bench --help` says more
+  fuzz [TARGET...] [--seconds N]
+                                run fuzzers (lexer, builders, archive, round_trip) for 60 or N seconds each;
+                                --seeds only writes what they start from
+  test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, test, doctest, doc,
+                                python, fuzz; --quick leaves the fuzzers out
   golden                        make the golden archives in testdata/golden anew; only for a new format
   help                          print this
 
@@ -36,6 +44,11 @@ fn main() -> ExitCode {
     let result = match arguments.first().map(String::as_str) {
         Some("corpus") => corpus::Options::parse(&arguments[1..]).map(corpus::run),
         Some("bench") => Ok(bench::run(&arguments[1..])),
+        Some("fuzz") => fuzz::Options::parse(&arguments[1..]).map(|options| fuzz::run(&options)),
+        Some("test") => test::Options::parse(&arguments[1..]).map(|options| {
+            // What failed was shown, and the last line is said.
+            if test::run(&options)? { Ok(()) } else { std::process::exit(1) }
+        }),
         Some("golden") if arguments.len() == 1 => Ok(golden::run()),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");

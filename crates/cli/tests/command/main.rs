@@ -2,6 +2,7 @@
 #![cfg(unix)]
 
 mod answers;
+mod faults;
 mod folder;
 mod inputs;
 mod interrupts;

@@ -173,7 +173,8 @@ impl Estimate {
         let count = self.0 & 1023;
         let probability = i64::from(self.0 >> 10);
         let target = if bit { (1 << 22) - 1 } else { 0 };
-        let moved = probability + ((target - probability) * i64::from(steps[count as usize]) >> 16);
+        let moved =
+            probability + (((target - probability) * i64::from(steps[count as usize])) >> 16);
         self.0 = (moved as u32) << 10 | (count + 1).min(SLOWEST);
     }
 }

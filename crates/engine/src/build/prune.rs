@@ -101,8 +101,8 @@ pub fn prune(
     let mut writer = Writer { bodies, first_rule, written_out: &written_out, above: Vec::new() };
     let mut pruned = Bodies { symbols: Vec::new(), starts: Vec::with_capacity(rules + 1) };
     pruned.starts.push(0);
-    for rule in 0..rules {
-        if !written_out[rule] {
+    for (rule, &written) in written_out.iter().enumerate() {
+        if !written {
             writer.write(bodies.body(rule), &mut pruned.symbols);
         }
         pruned.close();

@@ -130,7 +130,9 @@ pub(super) fn lex_segment(
                 segment.tokens.push((lexed.thread, lexed.tokens));
                 segment.pieces.extend(lexed.pieces);
                 segment.grown.extend(lexed.grown);
-                full = budget.is_full(tokens, text, memory.iter().map(|&bytes| bytes as u64).sum());
+                // Without a piece it is no segment: empty inputs have no lines.
+                full = !segment.pieces.is_empty()
+                    && budget.is_full(tokens, text, memory.iter().map(|&bytes| bytes as u64).sum());
                 if full {
                     stop.store(true, Ordering::Relaxed);
                 }

@@ -50,7 +50,8 @@ pub(super) struct BlockInfo {
     pub(super) key: Vec<u8>,
     start: usize,
     compressed: usize,
-    unpacked: usize,
+    /// Its length when it is decompressed.
+    pub(super) unpacked: usize,
     digits: usize,
 }
 

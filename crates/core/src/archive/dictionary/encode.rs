@@ -143,4 +143,26 @@ mod tests {
         assert_eq!(dictionary.find_word(b"\n").unwrap(), None);
         assert!(dictionary.tokens(1000).is_err());
     }
+
+    #[test]
+    fn empty_entries_are_refused() {
+        let words = [Entry { bytes: b"", forms: Forms::Bare }];
+        let section = encode(&words, &[b"."], Level::Fast);
+        assert!(Dictionary::open(&section).unwrap().tokens(1000).is_err());
+        let section = encode(&[], &[b""], Level::Fast);
+        assert!(Dictionary::open(&section).unwrap().tokens(1000).is_err());
+    }
+
+    #[test]
+    fn a_block_longer_than_the_text_is_not_unpacked() {
+        let word = vec![b'x'; 64 << 20];
+        let words = [Entry { bytes: &word, forms: Forms::Bare }];
+        let dictionary = Dictionary::open(&encode(&words, &[], Level::Fast)).unwrap();
+        let start = std::time::Instant::now();
+        for _ in 0..1000 {
+            assert!(dictionary.tokens(1000).is_err());
+        }
+        assert!(start.elapsed() < std::time::Duration::from_secs(5), "{:?}", start.elapsed());
+        assert_eq!(dictionary.tokens(64 << 20).unwrap().length(0), 64 << 20);
+    }
 }

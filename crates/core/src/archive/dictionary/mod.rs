@@ -228,6 +228,12 @@ impl Dictionary {
     pub fn tokens(&self, limit: u64) -> Result<Tokens> {
         let most = TOKEN_BYTES + TOKEN_BYTES_PER_BYTE * self.data.len() as u64;
         let (total, limit) = (AtomicU64::new(0), limit.min(most));
+        // A byte of a token takes at most two of a block, and an entry ends with eleven at the most.
+        let entries = u64::from(self.word_count) + u64::from(self.separator_count);
+        let most_unpacked = limit.saturating_mul(2).saturating_add(11 * entries);
+        if self.blocks.iter().map(|block| block.unpacked as u64).sum::<u64>() > most_unpacked {
+            return Err(too_long(limit));
+        }
         let parts: Vec<(Tokens, Vec<u8>)> = self
             .blocks
             .par_iter()
@@ -288,9 +294,7 @@ impl Dictionary {
             }
             let added = (tokens.bytes.len() - before) as u64;
             if total.fetch_add(added, Ordering::Relaxed) + added > limit {
-                return Err(Error::malformed(format!(
-                    "section DICT: its tokens have more than {limit} bytes, all that they can have"
-                )));
+                return Err(too_long(limit));
             }
             if entry + 1 == block.first_entry + block.entries {
                 last = bytes.to_vec();
@@ -299,6 +303,12 @@ impl Dictionary {
         entries.finish()?;
         Ok((tokens, last))
     }
+}
+
+fn too_long(limit: u64) -> Error {
+    Error::malformed(format!(
+        "section DICT: its tokens have more than {limit} bytes, all that they can have"
+    ))
 }
 
 /// The bytes of all tokens, unpacked.

@@ -57,7 +57,7 @@ pub(super) fn pair_up(
             continue;
         }
         let symbol = first_rule + bodies.len() as u32;
-        if symbol % RULES_PER_LOOK == 0 {
+        if symbol.is_multiple_of(RULES_PER_LOOK) {
             cancel.check()?;
         }
         before.clear();

@@ -1,0 +1,181 @@
+//! `cargo xtask fuzz`: the fuzzers of `fuzz/`, with cargo-fuzz on the stable toolchain. Building them
+//! takes a minute or two, and so does installing cargo-fuzz, once.
+//!
+//! Every run starts from seeds that are made of the case corpus, so they are never of an old format, and
+//! from those that are committed in `fuzz/seeds`: inputs that once found something.
+
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::{Context, Result, bail};
+use tadoc::{Builder, CompressOptions, Input, Level, Lexer, Source};
+use tadoc_oracle::Case;
+
+use crate::files;
+use crate::project::Project;
+
+/// The fuzzers.
+pub const TARGETS: [&str; 4] = ["lexer", "builders", "archive", "round_trip"];
+/// The version that the layout of `fuzz/` is for.
+const CARGO_FUZZ: &str = "^0.13";
+/// Longer inputs find nothing new and take longer.
+const LONGEST_INPUT: usize = 4096;
+
+/// Which fuzzers to run and how long.
+pub struct Options {
+    targets: Vec<String>,
+    seconds: u32,
+    seeds_only: bool,
+}
+
+impl Options {
+    /// Reads `[TARGET...] [--seconds N] [--seeds]`; an error says what is wrong with it.
+    pub fn parse(arguments: &[String]) -> Result<Self, String> {
+        let mut options = Self { targets: Vec::new(), seconds: 60, seeds_only: false };
+        let mut arguments = arguments.iter();
+        while let Some(argument) = arguments.next() {
+            match argument.as_str() {
+                "--seeds" => options.seeds_only = true,
+                "--seconds" => {
+                    let seconds = arguments.next().and_then(|number| number.parse().ok());
+                    options.seconds = seconds.ok_or("--seconds needs a number")?;
+                }
+                name if TARGETS.contains(&name) => options.targets.push(name.to_owned()),
+                other => return Err(format!("there is no fuzzer '{other}'")),
+            }
+        }
+        if options.targets.is_empty() {
+            options.targets = TARGETS.map(str::to_owned).to_vec();
+        }
+        Ok(options)
+    }
+}
+
+/// Runs the fuzzers one after the other; what they say goes to standard error.
+pub fn run(options: &Options) -> Result<()> {
+    let project = Project::find()?;
+    write_seeds(&project)?;
+    if options.seeds_only {
+        return Ok(());
+    }
+    install(&project)?;
+    build(&project, None)?;
+    for target in &options.targets {
+        run_target(&project, target, options.seconds, None)?;
+    }
+    Ok(())
+}
+
+fn tool(project: &Project) -> PathBuf {
+    project.target.join("tools/bin/cargo-fuzz")
+}
+
+/// Installs cargo-fuzz below the target folder, unless it is there.
+pub fn install(project: &Project) -> Result<()> {
+    if tool(project).exists() {
+        return Ok(());
+    }
+    let mut command = project.cargo();
+    command.args(["install", "--quiet", "cargo-fuzz", "--version", CARGO_FUZZ, "--locked"]);
+    command.arg("--root").arg(project.target.join("tools"));
+    crate::process::run(&mut command)
+}
+
+/// cargo-fuzz with the flags that every use of it has. The code is safe Rust: what a sanitizer would
+/// find cannot be there, and the fuzzers are twice as fast without.
+fn cargo_fuzz(project: &Project, what: &str, log: Option<&File>) -> Result<Command> {
+    let mut command = Command::new(tool(project));
+    command.current_dir(&project.root).env("RUSTC_BOOTSTRAP", "1").stdin(Stdio::null());
+    command.args([what, "--fuzz-dir", "fuzz", "--sanitizer", "none", "--target-dir"]);
+    command.arg(project.target.join("fuzz"));
+    if let Some(log) = log {
+        command.stdout(log.try_clone()?).stderr(log.try_clone()?);
+    }
+    Ok(command)
+}
+
+/// Builds all fuzzers.
+pub fn build(project: &Project, log: Option<&File>) -> Result<()> {
+    finish(&mut cargo_fuzz(project, "build", log)?, "the fuzzers cannot be built")
+}
+
+/// Runs one fuzzer; an error if it finds something.
+pub fn run_target(project: &Project, target: &str, seconds: u32, log: Option<&File>) -> Result<()> {
+    let fuzz = project.root.join("fuzz");
+    let mut command = cargo_fuzz(project, "run", log)?;
+    command.arg(target).arg(fuzz.join("corpus").join(target));
+    let committed = fuzz.join("seeds").join(target);
+    if committed.is_dir() {
+        command.arg(committed);
+    }
+    command.arg("--");
+    command.arg(format!("-max_total_time={seconds}"));
+    command.arg(format!("-max_len={LONGEST_INPUT}"));
+    command.args(["-rss_limit_mb=2048", "-timeout=20"]);
+    // The fuzzers' files, in memory where the system has such a place; one thread is enough for them.
+    let memory = Path::new("/dev/shm");
+    let above = if memory.is_dir() { memory } else { &project.target };
+    let scratch = above.join(format!("tadoc-fuzz-{}", std::process::id()));
+    files::create_folder(&scratch)?;
+    command.env("TMPDIR", &scratch).env("RAYON_NUM_THREADS", "1");
+    let found = format!("the fuzzer {target} found something; its input is in fuzz/artifacts");
+    let result = finish(&mut command, &found);
+    files::remove_folder(&scratch)?;
+    result
+}
+
+fn finish(command: &mut Command, failure: &str) -> Result<()> {
+    let status = command.status().with_context(|| "cannot run cargo-fuzz".to_owned())?;
+    if !status.success() {
+        bail!("{failure}");
+    }
+    Ok(())
+}
+
+/// Writes the seeds of all fuzzers to `fuzz/corpus`.
+pub fn write_seeds(project: &Project) -> Result<()> {
+    let corpus = project.root.join("fuzz/corpus");
+    let archive = project.target.join("fuzz-seed.tdc");
+    files::create_folder(&project.target)?;
+    for (number, case) in tadoc_oracle::cases().iter().enumerate() {
+        if case.size() > LONGEST_INPUT {
+            continue;
+        }
+        let name = case.name.replace(|letter: char| !letter.is_ascii_alphanumeric(), "-");
+        let write =
+            |target: &str, bytes: &[u8]| files::write(&corpus.join(target).join(&name), bytes);
+        let documents: Vec<&[u8]> = case.documents.iter().map(|(_, bytes)| &bytes[..]).collect();
+        let number = number as u8;
+        write("lexer", &documents.concat())?;
+        // Few tokens of which some end lines; options. Documents end with a byte of the fuzzer's own.
+        write("builders", &[&[number, 0b100][..], &documents.join(&0xFF)].concat())?;
+        write("round_trip", &[&[number][..], &documents.join(&0xF5)].concat())?;
+        compress(case, number, &archive)?;
+        let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;
+        if bytes.len() <= LONGEST_INPUT {
+            write("archive", &bytes)?;
+        }
+    }
+    fs::remove_file(&archive).with_context(|| format!("removing {}", archive.display()))
+}
+
+/// Compresses a case, each with other options.
+fn compress(case: &Case, number: u8, to: &Path) -> Result<()> {
+    let bit = |bit: u8| number >> bit & 1 == 1;
+    let options = CompressOptions {
+        lexer: if bit(0) { Lexer::Whitespace } else { Lexer::Words },
+        builder: if bit(1) { Builder::Sequitur } else { Builder::RePair },
+        level: if bit(2) { Level::Dense } else { Level::Fast },
+        threads: Some(1),
+        force: true,
+        ..Default::default()
+    };
+    let input = |(name, bytes): &(String, Vec<u8>)| {
+        Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
+    };
+    let inputs = case.documents.iter().map(input).collect();
+    tadoc::compress(inputs, to, &options, &())
+        .with_context(|| format!("compressing the case {}", case.name))?;
+    Ok(())
+}

@@ -1,0 +1,35 @@
+//! Where the project is, and its cargo.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+/// The project's folders.
+pub struct Project {
+    /// The folder of the workspace.
+    pub root: PathBuf,
+    /// The folder of what is built.
+    pub target: PathBuf,
+}
+
+impl Project {
+    /// Finds the project that this program is of.
+    pub fn find() -> Result<Self> {
+        let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent();
+        let root = crates.and_then(Path::parent).context("the project has no folder")?.to_owned();
+        let target = match std::env::var_os("CARGO_TARGET_DIR") {
+            Some(folder) => std::path::absolute(folder)?,
+            None => root.join("target"),
+        };
+        Ok(Self { root, target })
+    }
+
+    /// The cargo that runs this program, in the project's folder.
+    pub fn cargo(&self) -> Command {
+        let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+        let mut command = Command::new(program);
+        command.current_dir(&self.root);
+        command
+    }
+}

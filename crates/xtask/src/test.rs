@@ -1,0 +1,240 @@
+//! `cargo xtask test`: everything that must hold before a change is taken, step after step. What a step
+//! needs is installed below the target folder; where that cannot be, the step is skipped and says why.
+//! About ten minutes on a fresh machine of two cores, three when everything is built.
+
+use std::fs::{self, File};
+use std::io::{IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use anyhow::{Context, Result, bail};
+
+use crate::project::Project;
+use crate::{files, fuzz};
+
+/// Each fuzzer runs for so many seconds.
+const FUZZ_SECONDS: u32 = 10;
+
+/// A step, by its name.
+type Step = (&'static str, fn(&Run) -> Result<Outcome>);
+
+const STEPS: [Step; 7] = [
+    ("fmt", format),
+    ("clippy", clippy),
+    ("test", test),
+    ("doctest", doctest),
+    ("doc", doc),
+    ("python", python),
+    ("fuzz", fuzz),
+];
+
+/// How a step ended, if it did not fail; with some words about it.
+enum Outcome {
+    Passed(String),
+    Skipped(String),
+}
+
+/// Which steps to run.
+pub struct Options {
+    names: Vec<&'static str>,
+}
+
+impl Options {
+    /// Reads `[STEP...] [--quick]`; an error says what is wrong with it.
+    pub fn parse(arguments: &[String]) -> Result<Self, String> {
+        let mut names = Vec::new();
+        let mut quick = false;
+        for argument in arguments {
+            match STEPS.iter().find(|(name, _)| name == argument) {
+                Some((name, _)) => names.push(*name),
+                None if argument == "--quick" => quick = true,
+                None => return Err(format!("there is no step '{argument}'")),
+            }
+        }
+        if names.is_empty() {
+            names = STEPS.iter().map(|(name, _)| *name).collect();
+        }
+        names.retain(|name| !quick || *name != "fuzz");
+        Ok(Self { names })
+    }
+}
+
+/// A step that runs, and the file that its commands' output goes to.
+struct Run {
+    project: Project,
+    log: File,
+}
+
+/// Runs the steps; tells whether none failed.
+pub fn run(options: &Options) -> Result<bool> {
+    let start = Instant::now();
+    let (mut passed, mut failed, mut skipped) = (0, 0, 0);
+    for (name, step) in STEPS.iter().filter(|(name, _)| options.names.contains(name)) {
+        let project = Project::find()?;
+        let folder = project.target.join("xtask");
+        files::create_folder(&folder)?;
+        let path = folder.join(format!("{name}.log"));
+        let log = File::create(&path).with_context(|| format!("creating {}", path.display()))?;
+        if std::io::stdout().is_terminal() {
+            print!("{name:<8} …\r");
+            std::io::stdout().flush()?;
+        }
+        let begin = Instant::now();
+        let result = step(&Run { project, log });
+        let seconds = begin.elapsed().as_secs_f64();
+        let (word, about) = match &result {
+            Ok(Outcome::Passed(about)) => ("passed", about.clone()),
+            Ok(Outcome::Skipped(why)) => ("skipped", why.clone()),
+            Err(error) => ("FAILED", format!("{error:#}")),
+        };
+        println!("{}", format!("{name:<8} {word:<8} {seconds:6.1} s  {about}").trim_end());
+        match result {
+            Ok(Outcome::Passed(_)) => passed += 1,
+            Ok(Outcome::Skipped(_)) => skipped += 1,
+            Err(_) => {
+                failed += 1;
+                let output =
+                    fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
+                println!("{}", String::from_utf8_lossy(&output));
+            }
+        }
+    }
+    println!(
+        "{passed} passed, {failed} failed, {skipped} skipped in {:.0} s",
+        start.elapsed().as_secs_f64()
+    );
+    Ok(failed == 0)
+}
+
+impl Run {
+    /// Cargo, with its output in the log.
+    fn cargo(&self, arguments: &[&str]) -> Command {
+        let mut command = self.project.cargo();
+        command.args(arguments);
+        command
+    }
+
+    /// Runs a command to its end, with its output in the log.
+    fn run(&self, command: &mut Command) -> Result<()> {
+        let log = || self.log.try_clone().map(Stdio::from);
+        command.stdin(Stdio::null()).stdout(log()?).stderr(log()?);
+        let shown = command.get_program().to_string_lossy().into_owned();
+        let status = command.status().with_context(|| format!("cannot run {shown}"))?;
+        if !status.success() {
+            bail!("{status}");
+        }
+        Ok(())
+    }
+
+    /// Whether a command runs and ends well; what it says is no matter.
+    fn succeeds(&self, command: &mut Command) -> bool {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    }
+
+    /// Whether a component of the toolchain is there, after an attempt to install it.
+    fn has_component(&self, subcommand: &str, component: &str) -> bool {
+        self.succeeds(&mut self.cargo(&[subcommand, "--version"]))
+            || (self.succeeds(Command::new("rustup").args(["component", "add", component]))
+                && self.succeeds(&mut self.cargo(&[subcommand, "--version"])))
+    }
+
+    /// The last line of the log that has this in it.
+    fn line_with(&self, name: &str, text: &str) -> String {
+        let path = self.project.target.join("xtask").join(format!("{name}.log"));
+        let output = fs::read(path).unwrap_or_default();
+        let output = String::from_utf8_lossy(&output);
+        output.lines().rev().find(|line| line.contains(text)).unwrap_or_default().trim().to_owned()
+    }
+}
+
+fn passed() -> Result<Outcome> {
+    Ok(Outcome::Passed(String::new()))
+}
+
+fn skipped(why: &str) -> Result<Outcome> {
+    Ok(Outcome::Skipped(why.to_owned()))
+}
+
+fn format(run: &Run) -> Result<Outcome> {
+    if !run.has_component("fmt", "rustfmt") {
+        return skipped("rustfmt is not there and cannot be installed");
+    }
+    run.run(&mut run.cargo(&["fmt", "--all", "--check"]))?;
+    run.run(&mut run.cargo(&["fmt", "--manifest-path", "fuzz/Cargo.toml", "--check"]))?;
+    passed()
+}
+
+fn clippy(run: &Run) -> Result<Outcome> {
+    if !run.has_component("clippy", "clippy") {
+        return skipped("clippy is not there and cannot be installed");
+    }
+    run.run(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
+    passed()
+}
+
+fn test(run: &Run) -> Result<Outcome> {
+    if run.succeeds(&mut run.cargo(&["nextest", "--version"])) {
+        run.run(&mut run.cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]))?;
+        return Ok(Outcome::Passed(run.line_with("test", "Summary")));
+    }
+    let targets = ["--lib", "--bins", "--tests", "--no-fail-fast"];
+    run.run(run.cargo(&["test", "--workspace"]).args(targets))?;
+    passed()
+}
+
+fn doctest(run: &Run) -> Result<Outcome> {
+    run.run(&mut run.cargo(&["test", "--workspace", "--doc"]))?;
+    passed()
+}
+
+fn doc(run: &Run) -> Result<Outcome> {
+    let mut command = run.cargo(&["doc", "--workspace", "--no-deps"]);
+    run.run(command.env("RUSTDOCFLAGS", "-D warnings"))?;
+    passed()
+}
+
+/// The decoder in Python that was written from the document alone.
+fn python(run: &Run) -> Result<Outcome> {
+    let docs = run.project.root.join("docs");
+    if !docs.join("test_decoder.py").exists() {
+        return skipped("there is no docs/test_decoder.py");
+    }
+    let folder = run.project.target.join("venv");
+    let python: PathBuf = folder.join("bin/python");
+    let works = |run: &Run| run.succeeds(Command::new(&python).args(["-m", "pip", "--version"]));
+    if !works(run) {
+        let made = run.succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder));
+        if !made || !works(run) {
+            return skipped("python3 with venv and pip is not there");
+        }
+    }
+    if !run.succeeds(Command::new(&python).args(["-c", "import zstandard"])) {
+        let mut install = Command::new(&python);
+        install.args(["-m", "pip", "install", "--disable-pip-version-check", "zstandard"]);
+        if run.run(&mut install).is_err() {
+            return skipped("pip cannot install zstandard");
+        }
+    }
+    run.run(Command::new(&python).args(["-m", "unittest"]).current_dir(&docs))?;
+    Ok(Outcome::Passed(run.line_with("python", "Ran ")))
+}
+
+fn fuzz(run: &Run) -> Result<Outcome> {
+    if let Err(error) = fuzz::install(&run.project) {
+        writeln!(&run.log, "{error:#}")?;
+        return skipped("cargo-fuzz cannot be installed");
+    }
+    let log = Some(&run.log);
+    fuzz::write_seeds(&run.project)?;
+    fuzz::build(&run.project, log)?;
+    let mut counts = Vec::new();
+    for target in fuzz::TARGETS {
+        fuzz::run_target(&run.project, target, FUZZ_SECONDS, log)?;
+        let line = run.line_with("fuzz", "Done ");
+        let runs = line.split_whitespace().nth(1).unwrap_or("some").to_owned();
+        counts.push(format!("{target} {runs}"));
+    }
+    Ok(Outcome::Passed(format!("runs: {}", counts.join(", "))))
+}
