@@ -1,5 +1,5 @@
 //! `cargo xtask fuzz`: the fuzzers of `fuzz/`, with cargo-fuzz on the stable toolchain. Building them
-//! takes a minute or two, and so does installing cargo-fuzz, once.
+//! takes some minutes, and so does installing cargo-fuzz, once.
 //!
 //! Every run starts from seeds that are made of the case corpus, so they are never of an old format, and
 //! from those that are committed in `fuzz/seeds`: inputs that once found something.
@@ -19,7 +19,7 @@ use crate::project::Project;
 pub const TARGETS: [&str; 4] = ["lexer", "builders", "archive", "round_trip"];
 /// The version that the layout of `fuzz/` is for.
 const CARGO_FUZZ: &str = "^0.13";
-/// Longer inputs find nothing new and take longer.
+/// Bytes of an input: many short ones are worth more than a few long ones.
 const LONGEST_INPUT: usize = 4096;
 
 /// Which fuzzers to run and how long.
@@ -82,8 +82,8 @@ pub fn install(project: &Project) -> Result<()> {
     crate::process::run(&mut command)
 }
 
-/// cargo-fuzz with the flags that every use of it has. The code is safe Rust: what a sanitizer would
-/// find cannot be there, and the fuzzers are twice as fast without.
+/// cargo-fuzz with the flags that every use of it has. Without a sanitizer: the code under test is safe
+/// Rust, and the C of Zstandard would not be built with one.
 fn cargo_fuzz(project: &Project, what: &str, log: Option<&File>) -> Result<Command> {
     let mut command = Command::new(tool(project));
     command.current_dir(&project.root).env("RUSTC_BOOTSTRAP", "1").stdin(Stdio::null());
