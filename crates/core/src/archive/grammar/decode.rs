@@ -177,13 +177,14 @@ fn number_rules(token_count: u32, symbols: &mut [u32]) -> Result<()> {
 /// The items of each frequency class in the order of their introduction, and how many of each class come
 /// before each block.
 struct ByFrequency {
-    ordinals: Vec<u32>,
+    /// Ordinal and symbol of each: both are wanted, and one look-up gives them.
+    items: Vec<(u32, u32)>,
     starts: [u32; 2 * FREQUENCY_CLASSES + 1],
     before_block: Vec<[u32; 2 * FREQUENCY_CLASSES]>,
 }
 
 impl ByFrequency {
-    fn new(frequencies: &[u8], block_starts: &[u32]) -> Self {
+    fn new(symbols: &[u32], frequencies: &[u8], block_starts: &[u32]) -> Self {
         let mut starts = [0_u32; 2 * FREQUENCY_CLASSES + 1];
         for &frequency in frequencies {
             starts[frequency as usize + 1] += 1;
@@ -191,19 +192,19 @@ impl ByFrequency {
         for class in 1..starts.len() {
             starts[class] += starts[class - 1];
         }
-        let mut ordinals = vec![0_u32; frequencies.len()];
+        let mut items = vec![(0, 0); frequencies.len()];
         let mut counts = [0_u32; 2 * FREQUENCY_CLASSES];
         let mut before_block = Vec::with_capacity(block_starts.len());
-        for (ordinal, &frequency) in frequencies.iter().enumerate() {
+        for (ordinal, (&frequency, &symbol)) in frequencies.iter().zip(symbols).enumerate() {
             while block_starts.get(before_block.len()) == Some(&(ordinal as u32)) {
                 before_block.push(counts);
             }
             let count = &mut counts[frequency as usize];
-            ordinals[(starts[frequency as usize] + *count) as usize] = ordinal as u32;
+            items[(starts[frequency as usize] + *count) as usize] = (ordinal as u32, symbol);
             *count += 1;
         }
         before_block.resize(block_starts.len(), counts);
-        Self { ordinals, starts, before_block }
+        Self { items, starts, before_block }
     }
 }
 
@@ -240,7 +241,7 @@ fn decode_symbols(section: &[u8], items: &Items, expected: u64) -> Result<Vec<u3
         lengths.into_iter().map(|length| reader.take(length)).collect::<Result<_>>()?;
     reader.finish()?;
 
-    let by_frequency = ByFrequency::new(&items.frequencies, &block_starts);
+    let by_frequency = ByFrequency::new(&items.symbols, &items.frequencies, &block_starts);
     let block_ends = block_starts.iter().skip(1).copied().chain([introduced as u32]);
     let blocks: Vec<(u32, u32, &[u8])> = block_starts
         .iter()
@@ -270,36 +271,41 @@ fn decode_symbol_block(
 ) -> Result<()> {
     let mut next = introduces.start;
     let mut recent = [0_u32; RECENT];
-    for symbol in symbols.iter_mut().rev() {
-        let ordinal = match symbol_class::meaning(decoder.class(table)) {
+    let nothing = || Error::malformed("section SYMB: a symbol refers to nothing");
+    for place in symbols.iter_mut().rev() {
+        let (ordinal, symbol) = match symbol_class::meaning(decoder.class(table)) {
             Meaning::Introduction => {
                 if next >= introduces.end {
                     return Err(Error::malformed("section SYMB: a block introduces too much"));
                 }
                 introduced[items.frequencies[next as usize] as usize] += 1;
                 next += 1;
-                next - 1
+                (next - 1, items.symbols[next as usize - 1])
             }
             Meaning::Nearby { recent: index, bits, backwards } => {
                 let distance = decoder.below_top_bit(bits);
                 let from = recent[index];
-                if backwards { from.wrapping_sub(distance) } else { from.wrapping_add(distance) }
+                let ordinal = if backwards {
+                    from.wrapping_sub(distance)
+                } else {
+                    from.wrapping_add(distance)
+                };
+                if ordinal >= next {
+                    return Err(nothing());
+                }
+                (ordinal, items.symbols[ordinal as usize])
             }
             Meaning::ByFrequency { frequency, bits } => {
                 let since = 1 << bits | decoder.bits(bits);
                 let count = introduced[frequency];
                 if since > count {
-                    return Err(Error::malformed("section SYMB: a symbol refers to nothing"));
+                    return Err(nothing());
                 }
-                by_frequency.ordinals[(by_frequency.starts[frequency] + count - since) as usize]
+                by_frequency.items[(by_frequency.starts[frequency] + count - since) as usize]
             }
         };
-        if ordinal >= next {
-            return Err(Error::malformed("section SYMB: a symbol refers to nothing"));
-        }
-        *symbol = items.symbols[ordinal as usize];
-        recent.rotate_right(1);
-        recent[0] = ordinal;
+        *place = symbol;
+        recent = [ordinal, recent[0], recent[1], recent[2]];
     }
     if next != introduces.end {
         return Err(Error::malformed("section SYMB: a block introduces too little"));

@@ -243,8 +243,7 @@ impl Model {
             memory.remember(row, ordinal + 1);
         }
         self.before = [group, self.before[0]];
-        self.recent.rotate_right(1);
-        self.recent[0] = ordinal;
+        self.recent = [ordinal, self.recent[0], self.recent[1], self.recent[2]];
         Some(ordinal)
     }
 

@@ -212,8 +212,7 @@ fn code_block(
             }
             emit(Step { class: class as u16, bits: value.1 as u8, value: value.0 });
         }
-        recent.rotate_right(1);
-        recent[0] = item.ordinal;
+        recent = [item.ordinal, recent[0], recent[1], recent[2]];
     }
 }
 
