@@ -92,6 +92,13 @@ impl Archive {
             next = first.saturating_add(segment.documents);
             text_bytes = text_bytes.saturating_add(segment.text_bytes);
         }
+        let other = match summary.level {
+            Level::Fast => Kind::SYMD,
+            Level::Dense => Kind::SYMB,
+        };
+        if self.sections.iter().any(|section| section.kind == other) {
+            return Err(Error::malformed(format!("section {other} is of the other level")));
+        }
         if text_bytes > MOST_TEXT {
             return Err(Error::malformed(format!("{text_bytes} bytes of text are too many")));
         }
