@@ -162,7 +162,7 @@ def read_sections(data):
         require(at % 8 == 0, f"table of sections: section {name} is at {at}, which is no multiple of 8")
         require(at >= end, f"table of sections: section {name} lies on another one")
         end = at + length
-        if name in ("INFO", "DOCS", "DICT", "ITEM", "SYMB", "ROOT"):
+        if name in ("INFO", "DOCS", "DICT", "ITEM", "SYMB", "SYMD", "ROOT"):
             alone = name in ("INFO", "DOCS")
             require((segment == 0xFFFFFFFF) == alone, f"table of sections: section {name} is of the wrong segment")
             key = (name, None if alone else segment)
@@ -347,9 +347,11 @@ def open_archive(data):
     for kind, segment in sections:
         known = segment is None or segment < len(segments)
         require(known, f"section {kind} is of a segment that is not there")
+    symbols, other = ("SYMD", "SYMB") if level == 1 else ("SYMB", "SYMD")
     for number in range(len(segments)):
-        for kind in ("DICT", "ITEM", "SYMB", "ROOT"):
+        for kind in ("DICT", "ITEM", symbols, "ROOT"):
             require((kind, number) in sections, f"section {kind} is missing")
+        require((other, number) not in sections, f"section {other} is of the other level")
     documents, digests = read_documents(sections["DOCS", None])
     agree = len(documents) == count and sum(document.bytes for document in documents) == text_bytes
     require(agree, "documents and summary do not agree")
@@ -515,6 +517,246 @@ def read_symbols(data, items, groups, expected):
     return row[::-1]
 
 
+# (10) Dense sections
+
+
+class Decisions:
+    """Decisions under given probabilities (10.1)."""
+
+    def __init__(self, data):
+        self.data, self.at = data, 0
+        self.low, self.high, self.value = 0, 0xFFFFFFFF, 0
+        for _ in range(4):
+            self.value = self.value << 8 | self.byte()
+
+    def byte(self):
+        """The next byte; whether there was one is asked after each symbol."""
+        self.at += 1
+        return self.data[self.at - 1] if self.at <= len(self.data) else 0
+
+    def ended_early(self):
+        return self.at > len(self.data)
+
+    def decision(self, probability):
+        middle = self.low + ((self.high - self.low) * probability >> 16)
+        bit = int(self.value <= middle)
+        if bit:
+            self.high = middle
+        else:
+            self.low = middle + 1
+        while self.low >> 24 == self.high >> 24:
+            self.low = self.low << 8 & 0xFFFFFFFF
+            self.high = (self.high << 8 | 255) & 0xFFFFFFFF
+            self.value = (self.value << 8 | self.byte()) & 0xFFFFFFFF
+        return bit
+
+
+LOGISTIC = [1, 2, 3, 6, 10, 16, 27, 45, 73, 120, 194, 310, 488, 747, 1101, 1546, 2047, 2549, 2994, 3348]
+LOGISTIC += [3607, 3785, 3901, 3975, 4022, 4050, 4068, 4079, 4085, 4089, 4092, 4093, 4094]
+
+
+def clamp(value, low, high):
+    return max(low, min(high, value))
+
+
+def squash(value):
+    """From the logistic domain to a probability of 12 bits (10.2)."""
+    index, weight = divmod(clamp(value, -2047, 2047) + 2048, 128)
+    return (LOGISTIC[index] * (128 - weight) + LOGISTIC[index + 1] * weight + 64) >> 7
+
+
+SQUASHED = [squash(value) for value in range(-2047, 2048)]
+STRETCH = [min(bisect.bisect_left(SQUASHED, probability) - 2047, 2047) for probability in range(4096)]
+
+
+class Mixer:
+    """Tables of estimates, and the weights that they have in decisions (10.2, 10.3)."""
+
+    def __init__(self, decisions, sizes):
+        self.decisions = decisions
+        self.probabilities = [[1 << 21] * size for size in sizes]
+        self.counts = [bytearray(size) for size in sizes]
+        self.weights = [[21299] * 5 for _ in range(5 * 32)]
+
+    def mixed(self, number, places):
+        weights = self.weights[number]
+        stretched = [STRETCH[table[place] >> 10] for table, place in zip(self.probabilities, places)]
+        total = sum(value * weight for value, weight in zip(stretched, weights))
+        probability = squash(total >> 16)
+        bit = self.decisions.decision(16 * probability + 8)
+        error = 6 * (4096 * bit - probability)
+        target = (1 << 22) - 1 if bit else 0
+        for index, place in enumerate(places):
+            moved = weights[index] + ((stretched[index] * error + 8192) >> 14)
+            weights[index] = clamp(moved, -1 << 31, (1 << 31) - 1)
+            table, counts = self.probabilities[index], self.counts[index]
+            step = (1 << 17) // (2 * counts[place] + 3)
+            table[place] += (target - table[place]) * step >> 16
+            counts[place] = min(counts[place] + 1, 255)
+        return bit
+
+
+def hashed(value):
+    return value * 0x9E3779B97F4A7C15 & MASK
+
+
+def mix(left, right):
+    value = (left ^ hashed(right)) * 0xD6E8FEB86659FD93 & MASK
+    return (value << 29 | value >> 35) & MASK
+
+
+NOTHING = 0xFFFFFFFF
+INTRODUCED, GUESSED = 132, 133
+
+
+class DenseSymbols:
+    """All bodies in one row, as read_symbols gives it, from the section SYMD (10.4 to 10.6)."""
+
+    def __init__(self, tokens, items, groups, root_lengths, rule_lengths):
+        self.tokens, self.items, self.groups = tokens, items, groups
+        self.root_lengths, self.rule_lengths = root_lengths, rule_lengths
+        self.first, self.second = list(range(tokens)), [None] * tokens
+        self.first += [None] * len(rule_lengths)
+        self.second += [None] * len(rule_lengths)
+        self.of_group = [[] for _ in range(128)]
+        self.following, self.recent = 0, [0] * 4
+        self.before, self.second_before = INTRODUCED, INTRODUCED
+
+    def read(self, data, expected):
+        reader = self.reader = Reader(data, "section SYMD")
+        count = reader.varint()
+        reader.require(count == expected, f"{count} symbols, where the rules have {expected}")
+        reader.require(count <= len(data) << 14, f"{count} symbols cannot be in {len(data)} bytes")
+        self.decisions = Decisions(reader.take(reader.left()))
+        bits = clamp(count.bit_length(), 12, 24)
+        self.table_bits = [min(bits, 18), min(bits, 20), min(bits, 22), bits, bits]
+        self.mixer = Mixer(self.decisions, [1 << size for size in self.table_bits])
+        self.memory_bits = bits - 2
+        self.memories = [{}, {}, {}]
+        bodies = []
+        for rule in reversed(range(len(self.rule_lengths))):
+            body = self.body(self.rule_lengths[rule], rule)
+            head, symbol = body[0], self.tokens + rule
+            self.first[symbol] = self.first[head]
+            self.second[symbol] = self.second[head] if head >= self.tokens else self.first[body[1]]
+            bodies.append(body)
+        bodies += [self.body(length, None) for length in reversed(self.root_lengths)]
+        all_occur = self.following == len(self.items)
+        reader.require(all_occur, f"{self.following} of {len(self.items)} items occur")
+        ended = self.decisions.at == len(self.decisions.data)
+        require(ended, "a mixed stream does not end where its content does")
+        return [symbol for body in reversed(bodies) for symbol in body]
+
+    def body(self, length, rule):
+        """The body of a rule, or that of a document, where there is none."""
+        backwards = []
+        for _ in range(length):
+            symbol = self.items[self.symbol(self.context(backwards))]
+            described = rule is None or symbol < self.tokens or symbol > self.tokens + rule
+            self.reader.require(described, "a rule uses one that is not described yet")
+            self.reader.require(not self.decisions.ended_early(), "it ends early")
+            backwards.append(symbol)
+        return backwards[::-1]
+
+    def context(self, backwards):
+        """Next token, the token behind it, and the symbol behind the next one (10.5)."""
+        if not backwards:
+            return NOTHING, NOTHING, NOTHING
+        symbol = backwards[-1]
+        second_symbol = backwards[-2] if len(backwards) > 1 else NOTHING
+        if symbol >= self.tokens:
+            second_token = self.second[symbol]
+        else:
+            second_token = NOTHING if second_symbol == NOTHING else self.first[second_symbol]
+        return self.first[symbol], second_token, second_symbol
+
+    def row(self, kind, detail, context):
+        """The set of weights of a row's first place, and where the row starts in each table (10.4)."""
+        token, _, second_symbol = context
+        number = 8 * detail + kind
+        contexts = [
+            number,
+            mix(number, self.before + 1),
+            mix(number, (self.before + 1) << 8 | (self.second_before + 1) << 24),
+            mix(number, token | 1 << 40),
+            mix(number, second_symbol | 1 << 41),
+        ]
+        starts = [hashed(one) >> (64 - (bits - 5)) << 5 for one, bits in zip(contexts, self.table_bits)]
+        return 32 * kind, starts
+
+    def decide(self, row, place):
+        weights, starts = row
+        return self.mixer.mixed(weights + place, [start + place for start in starts])
+
+    def tree(self, row, start, count):
+        path = 1
+        for _ in range(count):
+            path = 2 * path + self.decide(row, start + path)
+        return path - (1 << count)
+
+    def raw(self, row, count):
+        predicted = min(count, 2)
+        value = self.tree(row, 4, predicted)
+        for _ in range(count - predicted):
+            value = 2 * value + self.decisions.decision(1 << 15)
+        return value
+
+    def symbol(self, context):
+        """The ordinal of the next symbol (10.6)."""
+        token, second_token, second_symbol = context
+        contexts = mix(token, second_token + 1), mix(second_symbol, 1 << 42), mix(token, 1 << 43)
+        # Memories are dictionaries here: rows that nothing was put into are empty.
+        remembered = [
+            memory.setdefault(hashed(one) >> (64 - self.memory_bits), [])
+            for memory, one in zip(self.memories, contexts)
+        ]
+        ordinal, kind = self.introduced_or_guessed(context, remembered) or self.described(context)
+        for row in remembered:
+            if ordinal in row:
+                row.remove(ordinal)
+            row.insert(0, ordinal)
+            del row[6:]
+        self.second_before, self.before = self.before, kind
+        self.recent = [ordinal, *self.recent[:3]]
+        return ordinal
+
+    def introduced_or_guessed(self, context, remembered):
+        row = self.row(0, 0, context)
+        if self.decide(row, 0):
+            ordinal = self.following
+            self.reader.require(ordinal < len(self.items), "a symbol refers to nothing")
+            self.following += 1
+            self.of_group[self.groups[ordinal]].append(ordinal)
+            return ordinal, INTRODUCED
+        rejected = set()
+        for number, ordinals in enumerate(remembered):
+            for place, ordinal in enumerate(ordinals):
+                if ordinal in rejected:
+                    continue
+                if self.decide(row, 1 + 6 * number + place):
+                    return ordinal, GUESSED
+                rejected.add(ordinal)
+        return None
+
+    def described(self, context):
+        high = self.tree(self.row(1, 0, context), 0, 3)
+        group = 32 * high + self.tree(self.row(2, high, context), 0, 5)
+        self.reader.require(group < 132, "a symbol refers to nothing")
+        length = self.tree(self.row(3, group, context), 0, 5)
+        row = self.row(4, 256 * group + length, context)
+        if group < 4:
+            minus = self.decide(row, 0)
+            distance = (1 << (length - 1)) + self.raw(row, length - 1) if length else 0
+            ordinal = self.recent[group] + (-distance if minus else distance)
+        else:
+            since = (1 << length) + self.raw(row, length)
+            introduced = self.of_group[group - 4]
+            self.reader.require(since <= len(introduced), "a symbol refers to nothing")
+            ordinal = introduced[-since]
+        self.reader.require(0 <= ordinal < self.following, "a symbol refers to nothing")
+        return ordinal, group
+
+
 def read_grammar(sections, number):
     """T, R, the row of all symbols, the bodies of the rules, and those of the documents (8)."""
     tokens, items, groups, rule_lengths = read_items(sections["ITEM", number])
@@ -524,7 +766,10 @@ def read_grammar(sections, number):
     require(sum(root_lengths) < 1 << 32, "section ROOT: the root passes 2^32 symbols")
     total = sum(root_lengths) + sum(rule_lengths)
     require(total < 1 << 32, "the lengths of the rules pass 2^32")
-    row = read_symbols(sections["SYMB", number], items, groups, total)
+    if ("SYMD", number) in sections:
+        row = DenseSymbols(tokens, items, groups, root_lengths, rule_lengths).read(sections["SYMD", number], total)
+    else:
+        row = read_symbols(sections["SYMB", number], items, groups, total)
     bodies, at = [], 0
     for length in root_lengths + rule_lengths:
         bodies.append(row[at : at + length])

@@ -11,7 +11,7 @@ pub fn run(path: &Path) -> Result<()> {
     let archive = Archive::open(path).with_context(|| format!("opening {}", path.display()))?;
     let mut loaded = Vec::new();
     for segment in 0..archive.summary().segments.len() {
-        loaded.push((archive.grammar(segment)?, archive.dictionary(segment)?));
+        loaded.push(archive.segment(segment)?);
     }
     let symbols: usize = loaded.iter().map(|(grammar, _)| grammar.symbols().len()).sum();
     let words: u64 = loaded.iter().map(|(_, dictionary)| u64::from(dictionary.word_count())).sum();

@@ -212,7 +212,7 @@ fn content(kind: &str) -> &'static str {
         "DOCS" => "documents: names, lengths, times, digests",
         "DICT" => "dictionary",
         "ITEM" => "grammar: items (tokens and rules)",
-        "SYMB" => "grammar: symbols",
+        "SYMB" | "SYMD" => "grammar: symbols",
         "ROOT" => "grammar: ends of documents",
         _ => "",
     }

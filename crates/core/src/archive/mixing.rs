@@ -173,8 +173,8 @@ impl Estimate {
         let count = self.0 & 1023;
         let probability = i64::from(self.0 >> 10);
         let target = if bit { (1 << 22) - 1 } else { 0 };
-        let moved =
-            probability + (((target - probability) * i64::from(steps[count as usize])) >> 16);
+        let distance = (target - probability) * i64::from(steps[count as usize]);
+        let moved = probability + (distance >> 16);
         self.0 = (moved as u32) << 10 | (count + 1).min(SLOWEST);
     }
 }
@@ -218,7 +218,9 @@ impl<const N: usize> Mixer<N> {
         let bit = coder.code(bit, (probability as u32) << 4 | 8);
         let error = ((i32::from(bit) << PROBABILITY_BITS) - probability) * RATE;
         for index in 0..N {
-            weights[index] += (stretched[index] * error + (1 << 13)) >> 14;
+            // A weight moves by one even when all goes as foretold: 2^31 decisions would take it around.
+            let step = (stretched[index] * error + (1 << 13)) >> 14;
+            weights[index] = weights[index].saturating_add(step);
             tables[index][places[index]].update(bit, self.steps);
         }
         bit
@@ -236,6 +238,18 @@ mod tests {
             assert!((back - probability as i32).abs() <= 1 + back / 64, "{probability} {back}");
         }
         assert!((-2047..2047).all(|value| squash(value) <= squash(value + 1)));
+    }
+
+    #[test]
+    fn weights_stop_at_their_limits() {
+        let mut mixer = Mixer::<1>::new(1);
+        let mut tables = [vec![Estimate(u32::MAX << 10)]];
+        mixer.weights[0] = [i32::MAX];
+        assert!(mixer.code(&mut BitEncoder::new(), true, 0, &mut tables, [0]));
+        assert_eq!(mixer.weights[0], [i32::MAX]);
+        mixer.weights[0] = [i32::MIN];
+        assert!(!mixer.code(&mut BitEncoder::new(), false, 0, &mut tables, [0]));
+        assert_eq!(mixer.weights[0], [i32::MIN]);
     }
 
     #[test]

@@ -92,6 +92,13 @@ impl Archive {
             next = first.saturating_add(segment.documents);
             text_bytes = text_bytes.saturating_add(segment.text_bytes);
         }
+        let other = match summary.level {
+            Level::Fast => Kind::SYMD,
+            Level::Dense => Kind::SYMB,
+        };
+        if self.sections.iter().any(|section| section.kind == other) {
+            return Err(Error::malformed(format!("section {other} is of the other level")));
+        }
         if text_bytes > MOST_TEXT {
             return Err(Error::malformed(format!("{text_bytes} bytes of text are too many")));
         }
@@ -211,6 +218,13 @@ impl Archive {
             [info.token_types, info.rules, info.symbols, info.root_symbols, info.documents]
         })?;
         Ok(grammar)
+    }
+
+    /// Reads grammar and dictionary of a segment, at the same time: what most questions need.
+    pub fn segment(&self, segment: usize) -> Result<(Grammar, Dictionary)> {
+        let (grammar, dictionary) =
+            rayon::join(|| self.grammar(segment), || self.dictionary(segment));
+        Ok((grammar?, dictionary?))
     }
 
     fn check_figures<const N: usize>(

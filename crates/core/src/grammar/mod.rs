@@ -10,7 +10,12 @@
 
 mod expand;
 
+use rayon::prelude::*;
+
 pub use expand::Expander;
+
+/// Symbols or rules that a thread checks at a time.
+const CHECKED_AT_ONCE: usize = 1 << 14;
 
 /// What is wrong with a grammar that was put together by hand or read from a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -92,7 +97,7 @@ pub struct Grammar {
 }
 
 impl Grammar {
-    /// Checks the parts and puts them together. O(symbols).
+    /// Checks the parts and puts them together. O(symbols), on all threads.
     ///
     /// `symbols` holds the root and then the bodies of the rules; `rule_starts[r]` is where rule `r`
     /// starts, and its last entry is the length of `symbols`, so it is never empty; the root ends
@@ -132,27 +137,32 @@ impl Grammar {
             position,
             limit: limit.into(),
         };
-        for (position, &symbol) in self.root().iter().enumerate() {
-            if symbol >= limit {
-                return Err(unknown(position, symbol));
-            }
+        let beyond = self.symbols.par_chunks(CHECKED_AT_ONCE).enumerate().find_map_first(
+            |(number, chunk)| {
+                let offset = chunk.iter().position(|&symbol| symbol >= limit)?;
+                Some(number * CHECKED_AT_ONCE + offset)
+            },
+        );
+        if let Some(position) = beyond {
+            return Err(unknown(position, self.symbols[position]));
         }
-        for rule in 0..self.rule_count() {
-            // A rule may use tokens and the rules above itself.
+        // A rule may use tokens and the rules above itself.
+        let wrong_in = |rule: u32| {
             let own = self.token_count + rule;
-            for (offset, &symbol) in self.body(rule).iter().enumerate() {
-                if symbol >= limit {
-                    return Err(unknown(self.rule_starts[rule as usize] as usize + offset, symbol));
-                }
-                if symbol >= self.token_count && symbol <= own {
-                    return Err(GrammarError::NotTopological {
-                        rule,
-                        child: symbol - self.token_count,
-                    });
-                }
-            }
+            let mut body = self.body(rule).iter();
+            let wrong = body.find(|&&symbol| symbol >= self.token_count && symbol <= own)?;
+            Some((rule, wrong - self.token_count))
+        };
+        let rules = self.rule_count();
+        let wrong =
+            (0..rules.div_ceil(CHECKED_AT_ONCE as u32)).into_par_iter().find_map_first(|number| {
+                let first = number * CHECKED_AT_ONCE as u32;
+                (first..rules.min(first + CHECKED_AT_ONCE as u32)).find_map(wrong_in)
+            });
+        match wrong {
+            Some((rule, child)) => Err(GrammarError::NotTopological { rule, child }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     /// How many different tokens there are.

@@ -337,8 +337,7 @@ pub fn transcode(
             return Err(Error::Cancelled);
         }
         let encoded = pool.install(|| -> Result<EncodedSegment> {
-            let grammar = archive.grammar(number)?;
-            let dictionary = archive.dictionary(number)?;
+            let (grammar, dictionary) = archive.segment(number)?;
             let entries = dictionary.entries(summary.segments[number].text_bytes)?;
             Ok(EncodedSegment::new(&grammar, &entries.words(), &entries.separators(), level))
         })?;

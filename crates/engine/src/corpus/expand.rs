@@ -32,8 +32,9 @@ impl Segment {
     /// Decodes a segment, and checks that it is as long as it says before anything is expanded.
     pub(super) fn load(archive: &Archive, number: usize) -> Result<Self> {
         let recorded = archive.summary().segments[number].text_bytes;
-        let grammar = archive.grammar(number)?;
-        let tokens = archive.dictionary(number)?.tokens(recorded)?;
+        let (grammar, dictionary) = archive.segment(number)?;
+        let tokens = dictionary.tokens(recorded)?;
+        drop(dictionary);
         let rule_bytes = grammar.rule_weights(|token| tokens.length(token)).map_err(Error::from)?;
         let mut segment =
             Self { grammar, tokens, rule_bytes, texts: Vec::new(), text_starts: Vec::new() };

@@ -22,21 +22,23 @@ pub fn all(work: &Path) -> Result<Vec<Bad>> {
     let mut all: Vec<Bad> = Vec::new();
     let mut add =
         |name: &str, error: &str, bytes: Vec<u8>| all.push((name.into(), error.into(), bytes));
-    files(&compressed(work)?, &mut add);
+    files(&compressed(work, Level::Fast)?, &mut add);
     figures(work, &mut add)?;
     documents(work, &mut add)?;
     dictionaries(work, &mut add)?;
     grammars(work, &mut add)?;
+    dense(work, &mut add)?;
     Ok(all)
 }
 
 /// A good archive of two documents, with rules.
-fn compressed(work: &Path) -> Result<Vec<u8>> {
+fn compressed(work: &Path, level: Level) -> Result<Vec<u8>> {
     let documents = [
         Expected::new("a.txt", "to be or not to be, to be or not to be\n"),
         Expected::new("b.txt", "to be or not to be; that is the question\n"),
     ];
-    Ok(std::fs::read(compress(work, "base", &documents, &CompressOptions::default())?)?)
+    let options = CompressOptions { level, ..CompressOptions::default() };
+    Ok(std::fs::read(compress(work, "base", &documents, &options)?)?)
 }
 
 fn files(good: &[u8], add: &mut impl FnMut(&str, &str, Vec<u8>)) {
@@ -171,7 +173,12 @@ impl Parts {
         let path = work.join("parts.tdc");
         let mut writer = ArchiveWriter::create(&path)?;
         for _ in &self.summary.segments {
-            writer.add_segment(&EncodedSegment::new(&self.grammar, &words, &[], Level::Fast))?;
+            writer.add_segment(&EncodedSegment::new(
+                &self.grammar,
+                &words,
+                &[],
+                self.summary.level,
+            ))?;
         }
         writer.finish(&self.table, &self.summary, true)?;
         Ok(std::fs::read(path)?)
@@ -478,9 +485,85 @@ fn grammars(work: &Path, add: &mut impl FnMut(&str, &str, Vec<u8>)) -> Result<()
         &steps,
     );
     let body = symbols(4, 3, &model, &stream(&[class(0), class(0), class(0), class(1)]));
+    let mut dense = Container::parse(&edited_dense(work)?);
+    dense.section(b"ITEM").bytes = itself.clone();
+    dense.section(b"SYMD").bytes = [varint(4), vec![0; 12]].concat();
+    add("dense-rule-of-itself", "uses one that is not described yet", dense.to_bytes());
     let cycle = replaced(work, &[(b"ITEM", itself), (b"SYMB", body)])?;
     add("rule-of-itself", "a rule may use only rules of a higher number", cycle);
     let long = replaced(work, &[(b"ROOT", list(&[1 << 31, 1 << 31]))])?;
     add("root-too-long", "the root passes 2^32 symbols", long);
     Ok(())
+}
+
+/// Archives of level dense.
+fn dense(work: &Path, add: &mut impl FnMut(&str, &str, Vec<u8>)) -> Result<()> {
+    let good = Container::parse(&compressed(work, Level::Dense)?);
+    let edited = |edit: &dyn Fn(&mut Container)| {
+        let mut container = good.clone();
+        edit(&mut container);
+        container.to_bytes()
+    };
+    let symbols = |edit: &dyn Fn(&mut Vec<u8>)| {
+        edited(&|container| edit(&mut container.section(b"SYMD").bytes))
+    };
+    let cut = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() - 1);
+    add("dense-cut-by-one", "section SYMD: it ends early", symbols(&cut));
+    let half = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2);
+    add("dense-cut-in-half", "section SYMD: it ends early", symbols(&half));
+    add("dense-cut-to-nothing", "section SYMD: it ends early", symbols(&|bytes| bytes.truncate(1)));
+    let end = "a mixed stream does not end where its content does";
+    add("dense-goes-on", end, symbols(&|bytes| bytes.push(0)));
+    add(
+        "dense-flipped",
+        "section SYMD: a symbol refers to nothing",
+        symbols(&|bytes| bytes[3] ^= 1),
+    );
+    let count = symbols(&|bytes| bytes[0] += 1);
+    add("dense-symbol-count", "symbols, where the rules have", count);
+
+    // Which kind has the symbols is a matter of the level.
+    let fast = Container::parse(&compressed(work, Level::Fast)?);
+    let info = |container: &Container| container.clone().section(b"INFO").bytes.clone();
+    let relabelled = |container: &Container, other: &Container| {
+        let mut container = container.clone();
+        container.section(b"INFO").bytes = info(other);
+        container.to_bytes()
+    };
+    add("dense-with-symb", "section SYMD is missing", relabelled(&fast, &good));
+    add("fast-with-symd", "section SYMB is missing", relabelled(&good, &fast));
+    let both = edited(&|container| {
+        let symb = fast.clone().section(b"SYMB").clone();
+        container.sections.push(symb);
+    });
+    add("dense-with-both", "section SYMB is of the other level", both);
+
+    // The text `to be`: nothing is introduced yet when the first decision says that it is not the next
+    // item. Then all decisions are zeros: the last item; or ones: a group that does not exist.
+    let parts = |stream: &[u8]| -> Result<Vec<u8>> {
+        let mut container = Container::parse(&edited_dense(work)?);
+        container.section(b"SYMD").bytes = [&[2], stream].concat();
+        Ok(container.to_bytes())
+    };
+    let nothing = "section SYMD: a symbol refers to nothing";
+    add("dense-reference", nothing, parts(&[0xFF; 12])?);
+    add("dense-group", nothing, parts(&[0x80, 0x38, 0, 0, 0, 0, 0, 0, 0, 0])?);
+    // All decisions are ones: a third item would be introduced, but there are two symbols only.
+    add("dense-stream-of-zeros", end, parts(&[0; 12])?);
+    // The first symbol is introduced; the second is not, and guessed: it is the first one again.
+    add(
+        "dense-introductions-missing",
+        "section SYMD: 1 of 2 items occur",
+        parts(&[0x79, 0x36, 0x01, 0x56])?,
+    );
+    let mut many = Container::parse(&edited_dense(work)?);
+    many.section(b"ROOT").bytes = list(&[1 << 20]);
+    many.section(b"SYMD").bytes = [varint(1 << 20), vec![0; 32]].concat();
+    add("dense-symbols-too-many", "1048576 symbols cannot be in 35 bytes", many.to_bytes());
+    Ok(())
+}
+
+/// The text `to be`, dense.
+fn edited_dense(work: &Path) -> Result<Vec<u8>> {
+    edited(work, |parts| parts.summary.level = Level::Dense)
 }

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use tadoc::{Builder, CompressOptions, Lexer, SegmentInfo, Split, Timestamp};
+use tadoc::{Builder, CompressOptions, Level, Lexer, SegmentInfo, Split, Timestamp};
 use tadoc_core::archive::{
     Archive, ArchiveWriter, Digester, Document, DocumentTable, EncodedSegment, PieceHasher, Summary,
 };
@@ -54,6 +54,14 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
     let log = "start\nstop\n\nstart\nstop\nno line feed at the end";
     let logs = vec![Expected::new("b.log", log), Expected::new("a.log", "one line\r\n")];
     add("lines", logs, &split)?;
+    let dense = CompressOptions { level: Level::Dense, ..defaults.clone() };
+    add("dense-sample", sample.clone(), &dense)?;
+    add("dense-one-line", vec![Expected::new("hamlet.txt", "to be or not to be")], &dense)?;
+    add("dense-empty-document", vec![Expected::new("empty", "")], &dense)?;
+    let among = [("a", ""), ("b", "to be or not"), ("c", ""), ("d", "or not to be or"), ("e", "")];
+    let among = among.map(|(name, text)| Expected::new(name, text)).to_vec();
+    add("dense-empty-documents", among, &dense)?;
+    add("dense-predicted", vec![Expected::new("grid.txt", grid())], &dense)?;
 
     let mut optional = Container::parse(&all[3].bytes);
     let unknown = |kind: &[u8; 4], segment| Section {
@@ -66,7 +74,8 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
     optional.sections.insert(3, unknown(b"IDX9", 0));
     let documents = all[3].documents.clone();
     all.push(Good { name: "optional-sections", bytes: optional.to_bytes(), documents });
-    all.push(segments(&sample, work)?);
+    all.push(segments("segments", &sample, work, &defaults)?);
+    all.push(segments("dense-segments", &sample, work, &dense)?);
     Ok(all)
 }
 
@@ -137,6 +146,13 @@ fn many_words() -> String {
     (0..140_000).map(|number| format!(" w{number:06}")).collect()
 }
 
+/// No pair of words comes twice, and yet each is told by what is two words behind it: more symbols than
+/// streams of fixed models could hold in so many bytes.
+fn grid() -> String {
+    let row = |row| (0..200).map(move |cell| format!("column{cell} row{row} "));
+    (0..200).flat_map(row).collect()
+}
+
 /// Longer than one piece of a digest; exactly one piece; short ones in between.
 fn pieces() -> Vec<Expected> {
     let line = b"a line that comes again and again, as lines do 0123456789 abcdef";
@@ -152,7 +168,12 @@ fn pieces() -> Vec<Expected> {
 }
 
 /// Text in four segments: a document ends with the first, one goes on over two, and one over three.
-fn segments(sample: &[Expected], work: &Path) -> Result<Good> {
+fn segments(
+    name: &'static str,
+    sample: &[Expected],
+    work: &Path,
+    options: &CompressOptions,
+) -> Result<Good> {
     let mail: Vec<Expected> =
         sample.iter().filter(|document| document.name.starts_with(b"mail/")).cloned().collect();
     let [first, second, third, fourth, fifth] = &mail[..] else {
@@ -172,12 +193,11 @@ fn segments(sample: &[Expected], work: &Path) -> Result<Good> {
         (4, vec![part(fifth, 1, 3)]),
         (4, vec![part(fifth, 3, 4)]),
     ];
-    let options = CompressOptions::default();
-    let path = work.join("segments.tdc");
+    let path = work.join(format!("{name}.tdc"));
     let mut writer = ArchiveWriter::create(&path)?;
     let mut summary = Summary::default();
     for (number, (first_document, documents)) in cuts.iter().enumerate() {
-        let part = compress(work, &format!("segment-{number}"), documents, &options)?;
+        let part = compress(work, &format!("segment-{number}"), documents, options)?;
         let part = Archive::open(&part)?;
         let entries = part.dictionary(0)?.entries(u64::MAX)?;
         let level = part.summary().level;
@@ -196,7 +216,7 @@ fn segments(sample: &[Expected], work: &Path) -> Result<Good> {
     summary.documents = mail.len() as u64;
     summary.text_bytes = mail.iter().map(|document| document.bytes.len() as u64).sum();
     writer.finish(&table, &summary, true)?;
-    Ok(Good { name: "segments", bytes: std::fs::read(path)?, documents: mail })
+    Ok(Good { name, bytes: std::fs::read(path)?, documents: mail })
 }
 
 /// The table of documents, with their digests.
