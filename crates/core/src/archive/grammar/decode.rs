@@ -249,66 +249,127 @@ fn decode_symbols(section: &[u8], items: &Items, expected: u64) -> Result<Vec<u3
         .zip(streams)
         .map(|((&start, end), stream)| (start, end, stream))
         .collect();
+    let start_block =
+        |((start, end, stream), before): ((u32, u32, _), &[u32; 2 * FREQUENCY_CLASSES])| {
+            Ok::<_, Error>(BlockDecoder {
+                decoder: Decoder::new(stream)?,
+                table: &table,
+                items,
+                by_frequency: &by_frequency,
+                introduced: *before,
+                next: start,
+                end,
+                recent: [0; RECENT],
+            })
+        };
     let mut symbols = vec![0_u32; count as usize];
-    symbols.par_rchunks_mut(BLOCK).zip(blocks).zip(&by_frequency.before_block).try_for_each(
-        |((symbols, (start, end, stream)), before)| {
-            let decoder = Decoder::new(stream)?;
-            decode_symbol_block(decoder, &table, items, &by_frequency, *before, start..end, symbols)
-        },
-    )?;
+    symbols
+        .par_rchunks_mut(2 * BLOCK)
+        .zip(blocks.par_chunks(2))
+        .zip(by_frequency.before_block.par_chunks(2))
+        .try_for_each(|((symbols, blocks), before)| {
+            let mut decoders = blocks.iter().copied().zip(before).map(start_block);
+            let first = decoders.next().expect("a chunk has one block or two")?;
+            match decoders.next() {
+                Some(second) => {
+                    let (behind, last) = symbols.split_at_mut(symbols.len() - BLOCK);
+                    decode_two([first, second?], [last, behind])
+                }
+                None => decode_one(first, symbols),
+            }
+        })?;
     Ok(symbols)
 }
 
-/// Decodes one block, which introduces the items of the range given.
-fn decode_symbol_block(
-    mut decoder: Decoder<'_>,
-    table: &DecodingTable,
-    items: &Items,
-    by_frequency: &ByFrequency,
-    mut introduced: [u32; 2 * FREQUENCY_CLASSES],
-    introduces: std::ops::Range<u32>,
-    symbols: &mut [u32],
-) -> Result<()> {
-    let mut next = introduces.start;
-    let mut recent = [0_u32; RECENT];
-    let nothing = || Error::malformed("section SYMB: a symbol refers to nothing");
-    for place in symbols.iter_mut().rev() {
-        let (ordinal, symbol) = match symbol_class::meaning(decoder.class(table)) {
+/// Decodes two blocks in turns: while one waits for memory or for its last word, the other goes on. The first
+/// has at least as many symbols as the second.
+fn decode_two(decoders: [BlockDecoder<'_>; 2], symbols: [&mut [u32]; 2]) -> Result<()> {
+    let [mut first, mut second] = decoders;
+    let [first_symbols, second_symbols] = symbols;
+    let (alone, beside) = first_symbols.split_at_mut(first_symbols.len() - second_symbols.len());
+    for (one, other) in beside.iter_mut().rev().zip(second_symbols.iter_mut().rev()) {
+        *one = first.symbol()?;
+        *other = second.symbol()?;
+    }
+    second.finish()?;
+    decode_one(first, alone)
+}
+
+fn decode_one(mut decoder: BlockDecoder<'_>, symbols: &mut [u32]) -> Result<()> {
+    for symbol in symbols.iter_mut().rev() {
+        *symbol = decoder.symbol()?;
+    }
+    decoder.finish()
+}
+
+/// One block on its way.
+struct BlockDecoder<'a> {
+    decoder: Decoder<'a>,
+    table: &'a DecodingTable,
+    items: &'a Items,
+    by_frequency: &'a ByFrequency,
+    /// How many items of each frequency class were introduced.
+    introduced: [u32; 2 * FREQUENCY_CLASSES],
+    /// The item that is introduced next, and the first one that this block does not introduce.
+    next: u32,
+    end: u32,
+    recent: [u32; RECENT],
+}
+
+impl BlockDecoder<'_> {
+    #[inline(always)]
+    fn symbol(&mut self) -> Result<u32> {
+        let (ordinal, symbol) = match symbol_class::meaning(self.decoder.class(self.table)) {
             Meaning::Introduction => {
-                if next >= introduces.end {
-                    return Err(Error::malformed("section SYMB: a block introduces too much"));
+                let ordinal = self.next;
+                if ordinal >= self.end {
+                    return Err(too_much());
                 }
-                introduced[items.frequencies[next as usize] as usize] += 1;
-                next += 1;
-                (next - 1, items.symbols[next as usize - 1])
+                self.introduced[self.items.frequencies[ordinal as usize] as usize] += 1;
+                self.next += 1;
+                (ordinal, self.items.symbols[ordinal as usize])
             }
-            Meaning::Nearby { recent: index, bits, backwards } => {
-                let distance = decoder.below_top_bit(bits);
-                let from = recent[index];
+            Meaning::Nearby { recent, bits, backwards } => {
+                let distance = self.decoder.below_top_bit(bits);
+                let from = self.recent[recent];
                 let ordinal = if backwards {
                     from.wrapping_sub(distance)
                 } else {
                     from.wrapping_add(distance)
                 };
-                if ordinal >= next {
+                if ordinal >= self.next {
                     return Err(nothing());
                 }
-                (ordinal, items.symbols[ordinal as usize])
+                (ordinal, self.items.symbols[ordinal as usize])
             }
             Meaning::ByFrequency { frequency, bits } => {
-                let since = 1 << bits | decoder.bits(bits);
-                let count = introduced[frequency];
+                let since = 1 << bits | self.decoder.bits(bits);
+                let count = self.introduced[frequency];
                 if since > count {
                     return Err(nothing());
                 }
-                by_frequency.items[(by_frequency.starts[frequency] + count - since) as usize]
+                self.by_frequency.items
+                    [(self.by_frequency.starts[frequency] + count - since) as usize]
             }
         };
-        *place = symbol;
-        recent = [ordinal, recent[0], recent[1], recent[2]];
+        self.recent = [ordinal, self.recent[0], self.recent[1], self.recent[2]];
+        Ok(symbol)
     }
-    if next != introduces.end {
-        return Err(Error::malformed("section SYMB: a block introduces too little"));
+
+    fn finish(self) -> Result<()> {
+        if self.next != self.end {
+            return Err(Error::malformed("section SYMB: a block introduces too little"));
+        }
+        self.decoder.finish()
     }
-    decoder.finish()
+}
+
+#[cold]
+fn nothing() -> Error {
+    Error::malformed("section SYMB: a symbol refers to nothing")
+}
+
+#[cold]
+fn too_much() -> Error {
+    Error::malformed("section SYMB: a block introduces too much")
 }
