@@ -8,6 +8,7 @@ use super::Builder;
 use super::lex::LexedSegment;
 use crate::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
 use crate::build::dictionary::MergedDictionary;
+use crate::build::parallel::map_concat;
 use crate::build::repair::RePair;
 use crate::build::sequitur::Sequitur;
 use crate::{Level, SegmentInfo};
@@ -38,13 +39,10 @@ pub(super) fn build(
             sequence.document_starts.push(end);
         }
     }
-    sequence.tokens = tokens
-        .into_par_iter()
-        .flat_map_iter(|(thread, batch)| {
-            let numbers = &dictionary.numbers[thread];
-            batch.into_iter().map(|token| numbers[token as usize])
-        })
-        .collect();
+    let batches: Vec<&[u32]> = tokens.iter().map(|(_, batch)| &batch[..]).collect();
+    sequence.tokens =
+        map_concat(&batches, |batch, token| dictionary.numbers[tokens[batch].0][token as usize]);
+    drop(tokens);
     cancel.check()?;
     let token_total = sequence.tokens.len() as u64;
     // Parts of building run on one thread: the dictionary is encoded beside them.

@@ -100,8 +100,7 @@ fn encode_symbols(
     let model = Model::from_counts(&counts);
     let streams: Vec<Vec<u8>> = chosen
         .into_par_iter()
-        .map(|steps| {
-            let mut encoder = Encoder::default();
+        .map_init(Encoder::default, |encoder, steps| {
             for step in steps {
                 encoder.class(&model, step.class.into());
                 encoder.bits(step.value, step.bits.into());
@@ -277,8 +276,7 @@ fn encode_items(grammar: &Grammar, items: &[Item], introduced: &[u32]) -> Vec<u8
         (Model::from_counts(&class_counts), Model::from_counts(&step_counts));
     let streams: Vec<Vec<u8>> = introduced
         .par_chunks(BLOCK)
-        .map(|block| {
-            let mut encoder = Encoder::default();
+        .map_init(Encoder::default, |encoder, block| {
             steps(
                 block,
                 Box::new(|symbol, step| {

@@ -26,6 +26,7 @@ use tadoc_core::{Grammar, TokenSequence};
 use self::sequence::BARRIER;
 use super::builder::{CancelFlag, Cancelled, GrammarBuilder};
 use super::order;
+use super::parallel::map_concat;
 use super::prune::{Bodies, prune};
 
 /// Cells of a chunk, at the most.
@@ -201,12 +202,7 @@ fn join(chunks: Vec<(Vec<u32>, Bodies)>, first_rule: u32) -> (Vec<u32>, Bodies) 
         numbers_of_chunks.push(numbers);
     }
     // Chunks were cut anywhere: the barriers put around them go again.
-    let cells: Vec<u32> = chunks
-        .par_iter()
-        .zip(&numbers_of_chunks)
-        .flat_map_iter(|((chunk, _), numbers)| {
-            chunk[1..chunk.len() - 1].iter().map(|&symbol| renumber(symbol, numbers))
-        })
-        .collect();
+    let inside: Vec<&[u32]> = chunks.iter().map(|(chunk, _)| &chunk[1..chunk.len() - 1]).collect();
+    let cells = map_concat(&inside, |chunk, symbol| renumber(symbol, &numbers_of_chunks[chunk]));
     (cells, joined)
 }
