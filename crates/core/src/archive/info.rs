@@ -40,8 +40,8 @@ pub(super) fn encode(summary: &Summary) -> Vec<u8> {
         put_varint(&mut section, number);
     }
     for segment in &summary.segments {
-        for number in numbers(segment) {
-            put_varint(&mut section, number);
+        for field in fields(&mut { *segment }) {
+            put_varint(&mut section, *field);
         }
     }
     section
@@ -66,68 +66,30 @@ pub(super) fn decode(section: &[u8]) -> Result<Summary> {
     let count = reader.bounded(MOST_SEGMENTS, "segments")?;
     let mut segments = Vec::new();
     for _ in 0..count {
-        let mut numbers = [0; 10];
-        for number in &mut numbers {
-            *number = reader.varint()?;
+        let mut segment = SegmentInfo::default();
+        for field in fields(&mut segment) {
+            *field = reader.varint()?;
         }
-        segments.push(segment(numbers));
+        segments.push(segment);
     }
     reader.finish()?;
     Ok(Summary { written_by, lexer, builder, level, documents, text_bytes, segments })
 }
 
-fn numbers(segment: &SegmentInfo) -> [u64; 10] {
-    let SegmentInfo {
-        first_document,
-        documents,
-        text_bytes,
-        tokens,
-        token_types,
-        words,
-        rules,
-        symbols,
-        root_symbols,
-        depth,
-    } = *segment;
+/// The fields of a segment, in the order of the file.
+fn fields(segment: &mut SegmentInfo) -> [&mut u64; 10] {
     [
-        first_document,
-        documents,
-        text_bytes,
-        tokens,
-        token_types,
-        words,
-        rules,
-        symbols,
-        root_symbols,
-        depth,
+        &mut segment.first_document,
+        &mut segment.documents,
+        &mut segment.text_bytes,
+        &mut segment.tokens,
+        &mut segment.token_types,
+        &mut segment.words,
+        &mut segment.rules,
+        &mut segment.symbols,
+        &mut segment.root_symbols,
+        &mut segment.depth,
     ]
-}
-
-fn segment(numbers: [u64; 10]) -> SegmentInfo {
-    let [
-        first_document,
-        documents,
-        text_bytes,
-        tokens,
-        token_types,
-        words,
-        rules,
-        symbols,
-        root_symbols,
-        depth,
-    ] = numbers;
-    SegmentInfo {
-        first_document,
-        documents,
-        text_bytes,
-        tokens,
-        token_types,
-        words,
-        rules,
-        symbols,
-        root_symbols,
-        depth,
-    }
 }
 
 #[cfg(test)]
@@ -136,6 +98,8 @@ mod tests {
 
     #[test]
     fn summaries_round_trip() {
+        let mut segment = SegmentInfo::default();
+        fields(&mut segment).into_iter().zip(1..).for_each(|(field, number)| *field = number);
         let summary = Summary {
             written_by: "tadoc 1".into(),
             lexer: "words".into(),
@@ -143,7 +107,7 @@ mod tests {
             level: Level::Dense,
             documents: 3,
             text_bytes: 1 << 40,
-            segments: vec![segment([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]), SegmentInfo::default()],
+            segments: vec![segment, SegmentInfo::default()],
         };
         let section = encode(&summary);
         assert_eq!(decode(&section).unwrap(), summary);

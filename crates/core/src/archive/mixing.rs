@@ -2,7 +2,8 @@
 //! that a small network weighs against each other (context mixing, after M. Mahoney's PAQ family).
 //!
 //! It learns as it goes, on both sides alike: no model is stored, and nothing can be decoded out of order.
-//! All arithmetic is on integers, so that every machine decodes the same. Cost: some 10 ns a decision.
+//! All arithmetic is on integers, so that every machine decodes the same. Cost: a row of memory for
+//! each estimate of a decision.
 
 use std::sync::LazyLock;
 

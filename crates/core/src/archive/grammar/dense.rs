@@ -7,7 +7,7 @@
 //! whether it is one of them again. Only if it is none is it described by its class, each bit of which is
 //! predicted from what follows, too.
 //!
-//! Encoder and decoder run the same [`Model`]. Cost: 0.3 to 0.5 µs a symbol on one thread, and 460 MB of
+//! Encoder and decoder run the same [`Model`]. Cost: 0.6 to 2.2 µs a symbol on one thread, and 460 MB of
 //! tables at the most, 300 of them memories.
 
 use super::FREQUENCY_CLASSES;

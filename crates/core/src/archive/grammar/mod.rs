@@ -10,7 +10,7 @@
 //! - *nearby*: how far from one of the last four items it was introduced. Passages that come again in the
 //!   same order with other words between them (records, tables, log lines) have small distances.
 //!
-//! Cost of decoding: one class and up to 31 raw bits a symbol (5 to 10 ns), two look-ups, in blocks that
+//! Cost of decoding: one class and up to 31 raw bits a symbol, and one look-up or two, in blocks that
 //! are independent of each other and decoded on all threads.
 
 mod decode;

@@ -7,7 +7,7 @@
 //!
 //! The number of chunks depends on the length alone, so the grammar does not depend on the threads.
 //!
-//! Cost: some 150 ns a token and thread on text, and up to about 30 bytes a token of memory.
+//! Cost: O(tokens) expected, and up to about 30 bytes a token of memory.
 
 mod lines;
 mod pairing;
