@@ -1,7 +1,7 @@
 //! What a compressed corpus *is*: the grammar, the bytes it is stored in, and the errors that both
 //! can give. No algorithm lives here; those are in the `tadoc` crate, which is what a user imports.
 //!
-//! [`answer`] says what an answer looks like to whoever prints or stores it.
+//! A query goes from the grammar to a [`view`] of it, on which a [`task`] runs; [`answer`] says what an answer looks like to whoever prints or stores it.
 //!
 //! Three borders hold tadoc together, and two of them are modules here:
 //!
@@ -10,8 +10,14 @@
 
 pub mod answer;
 pub mod archive;
+mod array;
 pub mod error;
 pub mod grammar;
+pub mod task;
+pub mod view;
 
+pub use array::Array;
 pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
+pub use task::{Strategy, Task};
+pub use view::{Network, Part, Terms, View};

@@ -86,6 +86,14 @@ pub enum Error {
         /// Bytes needed at least.
         least: u64,
     },
+    /// More of something than one view can have.
+    #[error("more than {most} {what} cannot be one question; ask about fewer documents or archives")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many there may be.
+        most: u64,
+    },
     /// The observer ended the work.
     #[error("cancelled")]
     Cancelled,

@@ -63,12 +63,16 @@
 //! text beyond the bound becomes further segments of the same archive. Reading holds one segment at a time, and
 //! decodes it in the rayon pool that it is called in. The crate sets up nothing global.
 
+pub mod analytics;
+pub mod analyzer;
 pub mod build;
 pub mod compress;
 pub mod corpus;
 pub mod error;
 pub mod progress;
 pub mod text;
+pub mod traverse;
+pub mod view;
 
 pub use build::lexer::Lexer;
 pub use compress::{

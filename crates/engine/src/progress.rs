@@ -2,6 +2,8 @@
 
 use std::ops::ControlFlow;
 
+use crate::error::{Error, Result};
+
 /// What a long piece of work is busy with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
@@ -16,6 +18,8 @@ pub enum Phase {
     Verifying,
     /// Re-encoding segments; counted in segments.
     Transcoding,
+    /// Decoding segments for a question; counted in segments.
+    Reading,
 }
 
 /// Watches long work and may end it. The unit of `done` and `total` is the phase's; a `total` of 0 is
@@ -37,5 +41,13 @@ impl Observer for () {
 impl<F: Fn(Phase, u64, u64) -> ControlFlow<()> + Sync> Observer for F {
     fn step(&self, phase: Phase, done: u64, total: u64) -> ControlFlow<()> {
         self(phase, done, total)
+    }
+}
+
+/// Tells the observer; an error if it wants the work to end.
+pub(crate) fn step(observer: &dyn Observer, phase: Phase, done: u64, total: u64) -> Result<()> {
+    match observer.step(phase, done, total) {
+        ControlFlow::Continue(()) => Ok(()),
+        ControlFlow::Break(()) => Err(Error::Cancelled),
     }
 }

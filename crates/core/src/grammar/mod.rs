@@ -12,6 +12,8 @@ mod expand;
 
 use rayon::prelude::*;
 
+use crate::Array;
+
 pub use expand::Expander;
 
 /// Symbols or rules that a thread checks at a time.
@@ -91,9 +93,9 @@ impl TokenSequence {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Grammar {
     token_count: u32,
-    symbols: Vec<u32>,
-    rule_starts: Vec<u32>,
-    document_starts: Vec<u32>,
+    symbols: Array<u32>,
+    rule_starts: Array<u32>,
+    document_starts: Array<u32>,
 }
 
 impl Grammar {
@@ -104,10 +106,12 @@ impl Grammar {
     /// where the first rule starts. `document_starts` cuts the root likewise.
     pub fn new(
         token_count: u32,
-        symbols: Vec<u32>,
-        rule_starts: Vec<u32>,
-        document_starts: Vec<u32>,
+        symbols: impl Into<Array<u32>>,
+        rule_starts: impl Into<Array<u32>>,
+        document_starts: impl Into<Array<u32>>,
     ) -> Result<Self, GrammarError> {
+        let (symbols, rule_starts, document_starts) =
+            (symbols.into(), rule_starts.into(), document_starts.into());
         let total = symbols.len() as u64;
         let rules = (rule_starts.len() as u64).saturating_sub(1);
         let limit = u64::from(token_count) + rules;
@@ -165,6 +169,16 @@ impl Grammar {
         }
     }
 
+    /// The arrays themselves, for loops in which every step counts.
+    #[inline]
+    pub fn slices(&self) -> Slices<'_> {
+        Slices {
+            token_count: self.token_count,
+            symbols: &self.symbols,
+            rule_starts: &self.rule_starts,
+        }
+    }
+
     /// How many different tokens there are.
     pub fn token_count(&self) -> u32 {
         self.token_count
@@ -204,9 +218,9 @@ impl Grammar {
     ///
     /// # Panics
     /// If there is no such rule.
+    #[inline]
     pub fn body(&self, rule: u32) -> &[u32] {
-        let rule = rule as usize;
-        &self.symbols[self.rule_starts[rule] as usize..self.rule_starts[rule + 1] as usize]
+        self.slices().body(rule)
     }
 
     /// The symbols of one document.
@@ -219,6 +233,7 @@ impl Grammar {
     }
 
     /// The rule that a symbol stands for, or `None` for a token.
+    #[inline]
     pub fn rule_of(&self, symbol: u32) -> Option<u32> {
         symbol.checked_sub(self.token_count)
     }
@@ -259,6 +274,32 @@ impl Grammar {
     /// O(depth) memory.
     pub fn expand<'g>(&'g self, symbols: &'g [u32]) -> Expander<'g> {
         Expander::new(self, symbols)
+    }
+}
+
+/// The arrays of a grammar, wherever they lie.
+#[derive(Debug, Clone, Copy)]
+pub struct Slices<'g> {
+    token_count: u32,
+    symbols: &'g [u32],
+    rule_starts: &'g [u32],
+}
+
+impl<'g> Slices<'g> {
+    /// The body of one rule.
+    ///
+    /// # Panics
+    /// If there is no such rule.
+    #[inline]
+    pub fn body(self, rule: u32) -> &'g [u32] {
+        let rule = rule as usize;
+        &self.symbols[self.rule_starts[rule] as usize..self.rule_starts[rule + 1] as usize]
+    }
+
+    /// The rule that a symbol stands for, or `None` for a token.
+    #[inline]
+    pub fn rule_of(self, symbol: u32) -> Option<u32> {
+        symbol.checked_sub(self.token_count)
     }
 }
 

@@ -11,7 +11,7 @@ use tadoc_core::archive::{Archive, Digester, DocumentTable, PieceHasher};
 
 use self::expand::Segment;
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Phase};
+use crate::progress::{Observer, Phase, step};
 use crate::text::escape;
 use crate::{Document, Info};
 
@@ -69,6 +69,11 @@ impl Corpus {
     /// The documents, in byte order of their names. The first call reads them: O(documents).
     pub fn documents(&self) -> Result<&[Document]> {
         Ok(&self.table()?.documents)
+    }
+
+    /// The archive itself, and what it says about its segments.
+    pub(crate) fn archive(&self) -> &Archive {
+        &self.archive
     }
 
     fn table(&self) -> Result<&DocumentTable> {
@@ -177,7 +182,7 @@ impl Corpus {
     }
 
     /// The segments that hold `documents` (ascending), and of each the documents with their places in it.
-    fn segments_of(&self, documents: &[usize]) -> Vec<(usize, Vec<(usize, usize)>)> {
+    pub(crate) fn segments_of(&self, documents: &[usize]) -> Vec<(usize, Vec<(usize, usize)>)> {
         let segments = &self.archive.summary().segments;
         let mut parts = Vec::new();
         for (number, segment) in segments.iter().enumerate() {
@@ -198,14 +203,6 @@ impl Corpus {
     fn ends_in(&self, segment: usize, document: usize) -> bool {
         let next = self.archive.summary().segments.get(segment + 1);
         next.is_none_or(|next| next.first_document as usize != document)
-    }
-}
-
-/// Tells the observer; an error if it wants the work to end.
-fn step(observer: &dyn Observer, phase: Phase, done: u64, total: u64) -> Result<()> {
-    match observer.step(phase, done, total) {
-        std::ops::ControlFlow::Continue(()) => Ok(()),
-        std::ops::ControlFlow::Break(()) => Err(Error::Cancelled),
     }
 }
 

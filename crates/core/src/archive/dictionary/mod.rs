@@ -226,27 +226,60 @@ impl Dictionary {
     /// All tokens, unpacked on all threads. Fails if they are longer than `limit` bytes together, which
     /// no dictionary of a text of that length can be.
     pub fn tokens(&self, limit: u64) -> Result<Tokens> {
+        self.unpack_all(&self.blocks, self.token_count, limit, |tokens, bytes, forms| {
+            if forms != Forms::Spaced {
+                tokens.push(&[bytes]);
+            }
+            if forms != Forms::Bare {
+                tokens.push(&[b" ", bytes]);
+            }
+        })
+    }
+
+    /// All words, unpacked on all threads; `limit` as for [`Dictionary::tokens`].
+    pub fn words(&self, limit: u64) -> Result<Tokens> {
+        let of_words = self.blocks.partition_point(|block| block.first_entry < self.word_count);
+        let blocks = &self.blocks[..of_words];
+        self.unpack_all(blocks, self.word_count, limit, |words, bytes, _| words.push(&[bytes]))
+    }
+
+    /// For each token the number of its word, or `None` for a separator, in the order of tokens. O(tokens)
+    /// for all.
+    pub fn words_of_tokens(&self) -> impl Iterator<Item = Option<u32>> + '_ {
+        let of_words = self.forms.iter().enumerate().flat_map(|(word, forms)| {
+            std::iter::repeat_n(Some(word as u32), forms.count() as usize)
+        });
+        of_words.chain(std::iter::repeat_n(None, self.separator_count as usize))
+    }
+
+    /// Unpacks blocks on all threads; `push` adds what becomes of an entry.
+    fn unpack_all(
+        &self,
+        blocks: &[BlockInfo],
+        count: u32,
+        limit: u64,
+        push: impl Fn(&mut Tokens, &[u8], Forms) + Sync,
+    ) -> Result<Tokens> {
         let most = TOKEN_BYTES + TOKEN_BYTES_PER_BYTE * self.data.len() as u64;
         let (total, limit) = (AtomicU64::new(0), limit.min(most));
         // A byte of a token takes at most two of a block, and an entry ends with eleven at the most.
         let entries = u64::from(self.word_count) + u64::from(self.separator_count);
         let most_unpacked = limit.saturating_mul(2).saturating_add(11 * entries);
-        if self.blocks.iter().map(|block| block.unpacked as u64).sum::<u64>() > most_unpacked {
+        if blocks.iter().map(|block| block.unpacked as u64).sum::<u64>() > most_unpacked {
             return Err(too_long(limit));
         }
-        let parts: Vec<(Tokens, Vec<u8>)> = self
-            .blocks
+        let parts: Vec<(Tokens, Vec<u8>)> = blocks
             .par_iter()
-            .map(|block| self.tokens_of_block(block, &total, limit))
+            .map(|block| self.unpack_block(block, &total, limit, &push))
             .collect::<Result<_>>()?;
-        for (pair, (_, last)) in self.blocks.windows(2).zip(&parts) {
+        for (pair, (_, last)) in blocks.windows(2).zip(&parts) {
             if pair[1].key <= *last && pair[1].first_entry != self.word_count {
                 return Err(Error::malformed("section DICT: blocks are not in order"));
             }
         }
         let mut all = Tokens::default();
         all.bytes.reserve_exact(total.into_inner() as usize);
-        all.ends.reserve_exact(self.token_count as usize);
+        all.ends.reserve_exact(count as usize);
         for (part, _) in parts {
             let base = all.bytes.len() as u64;
             all.ends.extend(part.ends.iter().map(|end| base + end));
@@ -268,12 +301,13 @@ impl Dictionary {
         Ok(UnpackedEntries { tokens, words, first_separator: token })
     }
 
-    /// The tokens of a block, and its last entry; their length is added to `total`.
-    fn tokens_of_block(
+    /// What `push` makes of the entries of a block, and its last entry; the length is added to `total`.
+    fn unpack_block(
         &self,
         block: &BlockInfo,
         total: &AtomicU64,
         limit: u64,
+        push: &impl Fn(&mut Tokens, &[u8], Forms),
     ) -> Result<(Tokens, Vec<u8>)> {
         let unpacked = block.unpack(&self.data)?;
         let mut entries = unpacked.entries();
@@ -286,12 +320,7 @@ impl Dictionary {
             }
             let forms = self.forms.get(entry as usize).copied().unwrap_or(Forms::Bare);
             let before = tokens.bytes.len();
-            if forms != Forms::Spaced {
-                tokens.push(&[bytes]);
-            }
-            if forms != Forms::Bare {
-                tokens.push(&[b" ", bytes]);
-            }
+            push(&mut tokens, bytes, forms);
             let added = (tokens.bytes.len() - before) as u64;
             if total.fetch_add(added, Ordering::Relaxed) + added > limit {
                 return Err(too_long(limit));
@@ -343,6 +372,11 @@ impl Tokens {
         let token = token as usize;
         let start = if token == 0 { 0 } else { self.ends[token - 1] };
         &self.bytes[start as usize..self.ends[token] as usize]
+    }
+
+    /// The bytes of all, one after the other, and where each ends.
+    pub fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
+        (self.bytes, self.ends)
     }
 
     /// The length of a token in bytes.

@@ -1,0 +1,355 @@
+//! What a task runs on: the grammar over terms.
+//!
+//! A view is a [`Grammar`] whose tokens are terms: separators and what the analyzer removed are gone, and with
+//! them the rules that became empty or a single symbol. Several segments, and several archives, are one
+//! view: their roots stand one after the other, so that a document that goes on in the next segment is whole
+//! again, and their rules likewise. Terms are numbered in byte order, so that the order of numbers is the
+//! order of terms, and sequences packed into integers compare as sequences of terms do.
+//!
+//! It costs 4 bytes a symbol and a document, 12 a rule, and the terms' bytes with 8 more for each. Nothing
+//! depends on where the arrays lie: a view may be mapped from a file.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use crate::{Array, Error, Grammar, Result};
+
+/// Terms checked by a thread at a time.
+const CHECKED_AT_ONCE: usize = 1 << 14;
+/// Symbols whose lengths a thread adds up at a time.
+const SUMMED_AT_ONCE: usize = 1 << 16;
+
+/// The terms of a view: in byte order, each once.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Terms {
+    bytes: Array<u8>,
+    ends: Array<u64>,
+}
+
+impl Terms {
+    /// Checks the parts and puts them together: the bytes of all terms, and where each ends. O(bytes), on
+    /// all threads.
+    pub fn new(bytes: impl Into<Array<u8>>, ends: impl Into<Array<u64>>) -> Result<Self> {
+        let terms = Self { bytes: bytes.into(), ends: ends.into() };
+        let last = terms.ends.last().copied().unwrap_or(0);
+        let ascending = terms.ends.is_sorted();
+        if !ascending || last != terms.bytes.len() as u64 || terms.ends.len() > u32::MAX as usize {
+            return Err(Error::malformed("the ends of terms do not fit their bytes"));
+        }
+        let numbers = (1..terms.ends.len() as u32).into_par_iter().with_min_len(CHECKED_AT_ONCE);
+        let wrong = numbers.find_any(|&term| terms.get(term - 1) >= terms.get(term));
+        match wrong {
+            Some(term) => Err(Error::malformed(format!("term {term} is not above the one before"))),
+            None => Ok(terms),
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> u32 {
+        self.ends.len() as u32
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The bytes of a term.
+    ///
+    /// # Panics
+    /// If there is no such term.
+    #[inline]
+    pub fn get(&self, term: u32) -> &[u8] {
+        let term = term as usize;
+        let start = if term == 0 { 0 } else { self.ends[term - 1] };
+        &self.bytes[start as usize..self.ends[term] as usize]
+    }
+
+    /// The number of a term. O(log terms) comparisons.
+    pub fn find(&self, bytes: &[u8]) -> Option<u32> {
+        let (mut low, mut high) = (0, self.len());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.get(middle).cmp(bytes) {
+                std::cmp::Ordering::Less => low = middle + 1,
+                std::cmp::Ordering::Greater => high = middle,
+                std::cmp::Ordering::Equal => return Some(middle),
+            }
+        }
+        None
+    }
+
+    /// The bytes of all terms, one after the other.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where each term ends in [`Terms::bytes`].
+    pub fn ends(&self) -> &[u64] {
+        &self.ends
+    }
+}
+
+/// One grammar of those that a network was made of: rules of a part use only rules of the same part.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Part {
+    /// Its stretch of the root.
+    pub root: Range<u32>,
+    /// Its rules.
+    pub rules: Range<u32>,
+}
+
+/// A grammar with what traversals need to know beside it. Its tokens are terms, or whatever else is counted;
+/// here they are called items.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Network {
+    grammar: Grammar,
+    parts: Vec<Part>,
+    documents: Vec<u32>,
+    levels: Vec<u32>,
+    lengths: Vec<u64>,
+    length: u64,
+}
+
+impl Network {
+    /// Checks the parts and puts them together. `documents` has, for each document of the grammar, its
+    /// number in the corpus, ascending. O(symbols), parts side by side.
+    pub fn new(grammar: Grammar, parts: Vec<Part>, documents: Vec<u32>) -> Result<Self> {
+        let mut next = (0, 0);
+        for Part { root, rules } in &parts {
+            let starts = (root.start, rules.start);
+            if starts != next || root.end < root.start || rules.end < rules.start {
+                return Err(Error::malformed("the parts of a view do not follow each other"));
+            }
+            next = (root.end, rules.end);
+        }
+        if next != (grammar.root().len() as u32, grammar.rule_count()) {
+            return Err(Error::malformed("the parts of a view do not cover it"));
+        }
+        let ascending = documents.is_sorted_by(|one, other| one < other);
+        if documents.len() != grammar.document_count() || !ascending {
+            return Err(Error::malformed("a view's documents are not numbered in order"));
+        }
+        let sweeps: Vec<(Vec<u32>, Vec<u64>)> = parts
+            .par_iter()
+            .map(|part| {
+                let (levels, lengths) =
+                    rayon::join(|| levels(&grammar, part), || lengths(&grammar, part));
+                Ok((levels?, lengths?))
+            })
+            .collect::<Result<_>>()?;
+        let mut all = (Vec::new(), Vec::with_capacity(grammar.rule_count() as usize));
+        for (levels, lengths) in sweeps {
+            all.0.extend(levels);
+            all.1.extend(lengths);
+        }
+        let (mut levels, lengths) = all;
+        levels.push(grammar.rule_count());
+        let mut network = Self { grammar, parts, documents, levels, lengths, length: 0 };
+        network.length = network.root_length().ok_or_else(too_long)?;
+        Ok(network)
+    }
+
+    /// The items that the root expands to.
+    fn root_length(&self) -> Option<u64> {
+        let sums = self.grammar.root().par_chunks(SUMMED_AT_ONCE).map(|chunk| {
+            chunk.iter().try_fold(0_u64, |sum, &symbol| sum.checked_add(self.length_of(symbol)))
+        });
+        sums.try_reduce(|| 0, u64::checked_add).filter(|&length| length < 1 << 62)
+    }
+
+    /// The grammar.
+    pub fn grammar(&self) -> &Grammar {
+        &self.grammar
+    }
+
+    /// The grammars that it was made of, in order.
+    pub fn parts(&self) -> &[Part] {
+        &self.parts
+    }
+
+    /// For each document of the grammar its number in the corpus.
+    pub fn documents(&self) -> &[u32] {
+        &self.documents
+    }
+
+    /// Levels: rules `levels[i]..levels[i + 1]` do not use each other, so that they can be worked on at the
+    /// same time. A part starts a level.
+    pub fn levels(&self) -> &[u32] {
+        &self.levels
+    }
+
+    /// How many items each rule expands to.
+    pub fn lengths(&self) -> &[u64] {
+        &self.lengths
+    }
+
+    /// How many items a symbol expands to: 1, or the length of a rule.
+    #[inline]
+    pub fn length_of(&self, symbol: u32) -> u64 {
+        match self.grammar.rule_of(symbol) {
+            None => 1,
+            Some(rule) => self.lengths[rule as usize],
+        }
+    }
+
+    /// How many items all documents expand to. Below 2^62, so that no count overflows.
+    pub fn length(&self) -> u64 {
+        self.length
+    }
+
+    /// Bytes that it holds.
+    pub fn memory(&self) -> u64 {
+        let numbers = self.grammar.symbols().len()
+            + self.grammar.rule_starts().len()
+            + self.grammar.document_starts().len()
+            + self.documents.len()
+            + self.levels.len();
+        4 * numbers as u64 + 8 * self.lengths.len() as u64
+    }
+}
+
+fn too_long() -> Error {
+    Error::malformed("its text would have more than 2^62 words")
+}
+
+/// Cuts the rules of a part into runs in which no rule uses another one: a run ends before the least rule
+/// that any of it uses. Rules are numbered in the order in which their last use is read, so there are about
+/// as many runs as the grammar is deep.
+fn levels(grammar: &Grammar, part: &Part) -> Result<Vec<u32>> {
+    let grammar = grammar.slices();
+    let mut starts = Vec::new();
+    let mut end = part.rules.start;
+    for rule in part.rules.clone() {
+        if rule >= end {
+            starts.push(rule);
+            end = u32::MAX;
+        }
+        for child in grammar.body(rule).iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
+            if child >= part.rules.end {
+                return Err(Error::malformed("a rule uses one of another part"));
+            }
+            end = end.min(child);
+        }
+    }
+    Ok(starts)
+}
+
+/// How many items each rule of a part expands to.
+fn lengths(grammar: &Grammar, part: &Part) -> Result<Vec<u64>> {
+    let grammar = grammar.slices();
+    let first = part.rules.start;
+    let mut lengths = vec![0_u64; part.rules.len()];
+    for rule in part.rules.clone().rev() {
+        let mut sum = 0_u64;
+        for &symbol in grammar.body(rule) {
+            let length = match grammar.rule_of(symbol) {
+                None => 1,
+                // Checked by `levels`; a wrong one must not end in a panic before that is told.
+                Some(child) => lengths.get((child - first) as usize).copied().unwrap_or(0),
+            };
+            sum = sum.checked_add(length).ok_or_else(too_long)?;
+        }
+        lengths[(rule - first) as usize] = sum;
+    }
+    Ok(lengths)
+}
+
+/// The grammar over terms, as the module's page describes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    terms: Terms,
+    network: Network,
+}
+
+impl View {
+    /// Checks that the terms are those of the network.
+    pub fn new(terms: Terms, network: Network) -> Result<Self> {
+        if network.grammar.token_count() != terms.len() {
+            return Err(Error::malformed("a view's grammar is of other terms"));
+        }
+        Ok(Self { terms, network })
+    }
+
+    /// The terms.
+    pub fn terms(&self) -> &Terms {
+        &self.terms
+    }
+
+    /// The grammar over them: its token `t` is the term `t`.
+    pub fn network(&self) -> &Network {
+        &self.network
+    }
+
+    /// Bytes that it holds.
+    pub fn memory(&self) -> u64 {
+        self.network.memory()
+            + self.terms.bytes.len() as u64
+            + 8 * self.terms.ends.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `a b a b c a b` and `a b`, with `a b` as a rule in a rule.
+    fn network() -> Network {
+        let grammar =
+            Grammar::new(3, vec![3, 2, 4, 4, 4, 4, 0, 1], vec![4, 6, 8], vec![0, 3, 4]).unwrap();
+        Network::new(grammar, vec![Part { root: 0..4, rules: 0..2 }], vec![0, 7]).unwrap()
+    }
+
+    #[test]
+    fn levels_and_lengths() {
+        let network = network();
+        assert_eq!(network.levels(), [0, 1, 2]);
+        assert_eq!(network.lengths(), [4, 2]);
+        assert_eq!(network.length(), 9);
+        assert_eq!(network.documents(), [0, 7]);
+    }
+
+    #[test]
+    fn parts_must_fit() {
+        let grammar = network().grammar().clone();
+        let part = |root, rules| Part { root, rules };
+        let wrong = [
+            vec![],
+            vec![part(0..4, 0..1)],
+            vec![part(0..2, 0..1), part(3..4, 1..2)],
+            // The first rule uses the second one, which is of another part.
+            vec![part(0..2, 0..1), part(2..4, 1..2)],
+        ];
+        for parts in wrong {
+            assert!(Network::new(grammar.clone(), parts, vec![0, 1]).is_err());
+        }
+        assert!(Network::new(grammar, vec![part(0..4, 0..2)], vec![1, 1]).is_err());
+    }
+
+    #[test]
+    fn lengths_that_cannot_be_are_refused() {
+        // Each rule is the next one twice: 2^70 items.
+        let rules = 70_u32;
+        let mut symbols = vec![1];
+        for rule in 0..rules {
+            let child = if rule + 1 < rules { rule + 2 } else { 0 };
+            symbols.extend([child, child]);
+        }
+        let starts = (0..=rules).map(|rule| 1 + 2 * rule).collect::<Vec<_>>();
+        let grammar = Grammar::new(1, symbols, starts, vec![0, 1]).unwrap();
+        let parts = vec![Part { root: 0..1, rules: 0..rules }];
+        assert!(Network::new(grammar, parts, vec![0]).is_err());
+    }
+
+    #[test]
+    fn terms_are_in_order_and_found() {
+        let terms = Terms::new(b"abbc".to_vec(), vec![1, 3, 4]).unwrap();
+        assert_eq!(terms.get(1), b"bb");
+        assert_eq!(terms.find(b"bb"), Some(1));
+        assert_eq!(terms.find(b"b"), None);
+        assert!(Terms::new(b"ba".to_vec(), vec![1, 2]).is_err());
+        assert!(Terms::new(b"aa".to_vec(), vec![1, 2]).is_err());
+        assert!(Terms::new(b"ab".to_vec(), vec![1, 3]).is_err());
+    }
+}

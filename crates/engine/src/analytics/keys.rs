@@ -1,0 +1,136 @@
+//! Sequences of items packed into integers, whose order is the order of the sequences.
+
+use std::fmt::Debug;
+
+/// A packed sequence.
+pub(super) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
+    /// Bits that it has.
+    const BITS: u32;
+
+    /// A key in which the lowest so many bits are set.
+    fn mask(bits: u32) -> Self;
+
+    /// The sequence with one more item of so many bits (at most 32) behind it, and what stood too far to
+    /// the left cut off by a mask.
+    fn push(self, bits: u32, item: u32, mask: Self) -> Self;
+
+    /// The `width` bits (at most 32) above the lowest `shift` bits.
+    fn digit(self, shift: u32, width: u32) -> u32;
+}
+
+/// The lowest so many bits.
+fn mask(bits: u32) -> u128 {
+    if bits >= 128 { u128::MAX } else { (1 << bits) - 1 }
+}
+
+impl Key for u64 {
+    const BITS: u32 = 64;
+
+    fn mask(bits: u32) -> Self {
+        mask(bits) as u64
+    }
+
+    #[inline]
+    fn push(self, bits: u32, item: u32, mask: Self) -> Self {
+        ((self << bits) | u64::from(item)) & mask
+    }
+
+    #[inline]
+    fn digit(self, shift: u32, width: u32) -> u32 {
+        ((self >> shift) & ((1 << width) - 1)) as u32
+    }
+}
+
+impl Key for u128 {
+    const BITS: u32 = 128;
+
+    fn mask(bits: u32) -> Self {
+        mask(bits)
+    }
+
+    #[inline]
+    fn push(self, bits: u32, item: u32, mask: Self) -> Self {
+        ((self << bits) | u128::from(item)) & mask
+    }
+
+    #[inline]
+    fn digit(self, shift: u32, width: u32) -> u32 {
+        ((self >> shift) & ((1 << width) - 1)) as u32
+    }
+}
+
+/// 256 bits, the high half first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Wide(u128, u128);
+
+impl Key for Wide {
+    const BITS: u32 = 256;
+
+    fn mask(bits: u32) -> Self {
+        Self(mask(bits.saturating_sub(128)), mask(bits))
+    }
+
+    #[inline]
+    fn push(self, bits: u32, item: u32, mask: Self) -> Self {
+        let high = (self.0 << bits) | (self.1 >> (128 - bits));
+        let low = (self.1 << bits) | u128::from(item);
+        Self(high & mask.0, low & mask.1)
+    }
+
+    #[inline]
+    fn digit(self, shift: u32, width: u32) -> u32 {
+        let bits = match shift {
+            0 => self.1,
+            1..128 => (self.1 >> shift) | (self.0 << (128 - shift)),
+            _ => self.0 >> (shift - 128),
+        };
+        (bits & mask(width)) as u32
+    }
+}
+
+/// Bits that a number below `count` needs, at least one.
+pub(super) fn bits_for(count: u32) -> u32 {
+    (u32::BITS - count.saturating_sub(1).leading_zeros()).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn packs<K: Key>(bits: u32, items: &[u32]) {
+        let mask = K::mask(bits * items.len() as u32);
+        // What stood before is cut off.
+        let mut key = K::default().push(bits, 1, mask);
+        for &item in items {
+            key = key.push(bits, item, mask);
+        }
+        let places = (0..items.len() as u32).rev();
+        let unpacked: Vec<u32> = places.map(|place| key.digit(place * bits, bits)).collect();
+        assert_eq!(unpacked, items);
+    }
+
+    #[test]
+    fn items_come_back() {
+        packs::<u64>(21, &[5, 2_097_151, 0]);
+        packs::<u64>(32, &[u32::MAX, 7]);
+        packs::<u128>(32, &[u32::MAX, 7, 0, 9]);
+        packs::<u128>(25, &[1, 2, 3, 4, 33_554_431]);
+        packs::<Wide>(32, &[1, 2, 3, 4, u32::MAX, 6, 7, u32::MAX]);
+        packs::<Wide>(27, &[9, 2, 3, 4, 100_000_000, 6]);
+    }
+
+    #[test]
+    fn order_is_that_of_the_sequences() {
+        let key = |items: [u32; 6]| {
+            items.iter().fold(Wide::default(), |key, &item| key.push(30, item, Wide::mask(180)))
+        };
+        assert!(key([1, 2, 3, 4, 5, 6]) < key([1, 2, 3, 4, 6, 0]));
+        assert!(key([0, 9, 9, 9, 9, 9]) < key([1, 0, 0, 0, 0, 0]));
+    }
+
+    #[test]
+    fn bits() {
+        assert_eq!([0, 1, 2, 3, 4, 5].map(bits_for), [1, 1, 1, 2, 2, 3]);
+        assert_eq!(bits_for(u32::MAX), 32);
+    }
+}

@@ -1,0 +1,235 @@
+//! Records put into buckets by the highest bits of their keys, and sorted bucket by bucket: what counting
+//! distinct keys by the million is made of.
+//!
+//! A hash table of so many keys misses the cache at every step. Here a record is appended to one of some
+//! hundred buckets, and a bucket is then small enough to be sorted in cache, by its digits. Buckets are
+//! ranges of keys, so that sorted buckets in order are all keys in order.
+//!
+//! Cost: a record is written once into its bucket, and then once for every 8 to 11 bits that the buckets
+//! leave. Memory: what the records take, in lists that grow by doubling.
+
+use rayon::prelude::*;
+
+use super::keys::Key;
+
+/// Buckets are made for about so many records each.
+const RECORDS_PER_BUCKET: u64 = 1 << 14;
+/// There are at most two to the so many buckets.
+const MOST_BUCKET_BITS: u32 = 10;
+/// Rows up to this length are sorted by comparing.
+const SMALL: usize = 192;
+/// Rows above this length are cut by their highest digit first, and the pieces sorted side by side.
+const LARGE: usize = 1 << 17;
+
+/// Something with a key.
+pub(super) trait Record: Copy + Default + Send + Sync {
+    type Key: Key;
+
+    fn key(&self) -> Self::Key;
+}
+
+impl Record for u64 {
+    type Key = Self;
+
+    #[inline]
+    fn key(&self) -> Self {
+        *self
+    }
+}
+
+impl Record for u128 {
+    type Key = Self;
+
+    #[inline]
+    fn key(&self) -> Self {
+        *self
+    }
+}
+
+impl Record for super::keys::Wide {
+    type Key = Self;
+
+    #[inline]
+    fn key(&self) -> Self {
+        *self
+    }
+}
+
+impl<K: Key, T: Copy + Default + Send + Sync> Record for (K, T) {
+    type Key = K;
+
+    #[inline]
+    fn key(&self) -> K {
+        self.0
+    }
+}
+
+/// How keys of so many bits are put into buckets.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Layout {
+    /// Bits that are left below those that choose the bucket.
+    pub(super) low_bits: u32,
+    bucket_bits: u32,
+}
+
+impl Layout {
+    /// For about `records` records with keys of `key_bits` bits.
+    pub(super) fn new(key_bits: u32, records: u64) -> Self {
+        let wanted = u64::BITS - (records / RECORDS_PER_BUCKET).leading_zeros();
+        let bucket_bits = wanted.min(MOST_BUCKET_BITS).min(key_bits);
+        Self { low_bits: key_bits - bucket_bits, bucket_bits }
+    }
+
+    /// How many buckets there are.
+    pub(super) fn buckets(self) -> usize {
+        1 << self.bucket_bits
+    }
+
+    #[inline]
+    fn bucket<K: Key>(self, key: K) -> usize {
+        key.digit(self.low_bits, self.bucket_bits) as usize
+    }
+}
+
+/// Buckets that one thread fills.
+#[derive(Debug)]
+pub(super) struct Buckets<R> {
+    layout: Layout,
+    lists: Vec<Vec<R>>,
+}
+
+impl<R: Record> Buckets<R> {
+    pub(super) fn new(layout: Layout) -> Self {
+        Self { layout, lists: vec![Vec::new(); layout.buckets()] }
+    }
+
+    #[inline]
+    pub(super) fn push(&mut self, record: R) {
+        let bucket = self.layout.bucket(record.key());
+        self.lists[bucket].push(record);
+    }
+}
+
+/// The records of one bucket out of many fillings, in the order of the fillings, sorted by key. Records of
+/// equal keys stay in order.
+pub(super) fn sorted_bucket<R: Record>(fillings: &[Buckets<R>], bucket: usize) -> Vec<R> {
+    let lists: Vec<&[R]> = fillings.iter().map(|filling| &filling.lists[bucket][..]).collect();
+    let mut records = lists.concat();
+    let mut scratch = vec![R::default(); records.len()];
+    if let Some(filling) = fillings.first() {
+        sort(&mut records, &mut scratch, filling.layout.low_bits);
+    }
+    records
+}
+
+/// Sorts records by the lowest `bits` bits of their keys, stably; the higher bits are all the same.
+pub(super) fn sort<R: Record>(records: &mut [R], scratch: &mut [R], bits: u32) {
+    if records.len() <= SMALL {
+        records.sort_by_key(R::key);
+    } else if records.len() > LARGE && bits > 8 {
+        sort_pieces(records, scratch, bits);
+    } else {
+        sort_digits(records, scratch, bits);
+    }
+}
+
+/// By the highest eight bits into pieces, which are sorted side by side.
+fn sort_pieces<R: Record>(records: &mut [R], scratch: &mut [R], bits: u32) {
+    let shift = bits - 8;
+    let mut places = [0_usize; 256];
+    records.iter().for_each(|record| places[record.key().digit(shift, 8) as usize] += 1);
+    let sizes = places;
+    let mut sum = 0;
+    for place in &mut places {
+        sum += std::mem::replace(place, sum);
+    }
+    for record in &*records {
+        let place = &mut places[record.key().digit(shift, 8) as usize];
+        scratch[*place] = *record;
+        *place += 1;
+    }
+    records.copy_from_slice(scratch);
+    let pieces = crate::view::split(records, sizes.iter().copied());
+    let rooms = crate::view::split(scratch, sizes.iter().copied());
+    pieces
+        .into_par_iter()
+        .zip(rooms)
+        .for_each(|(piece, room)| sort(piece, room, shift));
+}
+
+/// Digit by digit, the lowest first. A digit that is the same everywhere is passed over.
+fn sort_digits<R: Record>(records: &mut [R], scratch: &mut [R], bits: u32) {
+    let width = if records.len() < 1 << 12 { 8 } else { 11 };
+    let (mut from, mut to) = (records, scratch);
+    let mut swapped = false;
+    let mut places = vec![0_u32; 1 << width];
+    let mut shift = 0;
+    while shift < bits {
+        let width = width.min(bits - shift);
+        places.fill(0);
+        from.iter().for_each(|record| places[record.key().digit(shift, width) as usize] += 1);
+        let first = from[0].key().digit(shift, width);
+        if places[first as usize] as usize != from.len() {
+            let mut sum = 0;
+            for place in &mut places {
+                sum += std::mem::replace(place, sum);
+            }
+            for record in &*from {
+                let place = &mut places[record.key().digit(shift, width) as usize];
+                to[*place as usize] = *record;
+                *place += 1;
+            }
+            std::mem::swap(&mut from, &mut to);
+            swapped = !swapped;
+        }
+        shift += width;
+    }
+    if swapped {
+        // `from` is the scratch now, and holds the result.
+        to.copy_from_slice(from);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random.
+    fn numbers(count: u64, bits: u32) -> Vec<u64> {
+        let mix = |number: u64| number.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29);
+        (0..count).map(|number| mix(mix(number)) >> (64 - bits)).collect()
+    }
+
+    #[test]
+    fn rows_of_all_lengths_are_sorted() {
+        for (count, bits) in [(0, 20), (1, 20), (100, 20), (3000, 60), (40_000, 17), (300_000, 50)] {
+            let mut records: Vec<(u64, u32)> = numbers(count, bits).into_iter().zip(0..).collect();
+            let mut expected = records.clone();
+            expected.sort();
+            let mut scratch = vec![Default::default(); records.len()];
+            sort(&mut records, &mut scratch, bits);
+            assert!(records == expected, "{count} of {bits} bits");
+        }
+    }
+
+    #[test]
+    fn buckets_in_order_are_all_keys_in_order() {
+        let all = numbers(100_000, 40);
+        let layout = Layout::new(40, all.len() as u64);
+        assert!(layout.buckets() > 1);
+        let fillings: Vec<Buckets<u64>> = all
+            .chunks(30_000)
+            .map(|chunk| {
+                let mut buckets = Buckets::new(layout);
+                chunk.iter().for_each(|&key| buckets.push(key));
+                buckets
+            })
+            .collect();
+        let sorted: Vec<u64> = (0..layout.buckets())
+            .flat_map(|bucket| sorted_bucket(&fillings, bucket))
+            .collect();
+        let mut expected = all;
+        expected.sort_unstable();
+        assert!(sorted == expected);
+    }
+}

@@ -1,0 +1,217 @@
+//! The sequences of `n` items that a grammar holds, each where it crosses a border.
+//!
+//! A sequence lies wholly in one symbol of a body, or it crosses from one symbol to the next. In the first case it
+//! is met in that symbol's own body; in the second it is made here, once, whatever the number of times that
+//! the body occurs. To see it, the first and last `n - 1` items of every rule are enough; they are packed
+//! into integers, so that going over a rule is: push its head item by item, then go on with its tail.
+//!
+//! Cost: at most `n - 1` sequences a symbol. Memory: two keys and a byte a rule.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+use tadoc_core::Network;
+
+use super::keys::{Key, bits_for};
+
+/// Rules that a thread takes at a time.
+const RULES_AT_ONCE: usize = 1 << 12;
+
+/// The first and last items of a rule, packed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Ends<K> {
+    head: K,
+    tail: K,
+    /// How many items each of them has: `n - 1`, or all of a shorter rule.
+    length: u8,
+}
+
+/// What is needed to make the sequences of a network.
+#[derive(Debug)]
+pub(super) struct Windows<'n, K> {
+    network: &'n Network,
+    n: usize,
+    /// Bits of an item.
+    bits: u32,
+    /// Masks of `n - 1` and of `n` items.
+    masks: (K, K),
+    ends: Vec<Ends<K>>,
+}
+
+/// A row of items as they go by: the last `n - 1` of them, packed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Passed<K> {
+    items: K,
+    count: usize,
+}
+
+impl<'n, K: Key> Windows<'n, K> {
+    /// For sequences of `n` items, which must fit into a key.
+    pub(super) fn new(network: &'n Network, n: usize) -> Self {
+        let bits = bits_for(network.grammar().token_count());
+        assert!(n as u32 * bits <= K::BITS, "{n} items of {bits} bits");
+        let masks = (K::mask((n as u32 - 1) * bits), K::mask(n as u32 * bits));
+        let mut windows = Self { network, n, bits, masks, ends: Vec::new() };
+        if n > 1 {
+            windows.ends = windows.make_ends();
+        } else {
+            windows.ends = vec![Ends::default(); network.grammar().rule_count() as usize];
+        }
+        windows
+    }
+
+    /// Bits of a key.
+    pub(super) fn key_bits(&self) -> u32 {
+        self.n as u32 * self.bits
+    }
+
+    fn make_ends(&self) -> Vec<Ends<K>> {
+        let (network, reach) = (self.network, self.n - 1);
+        let grammar = network.grammar().slices();
+        let mut ends = vec![Ends::default(); network.lengths().len()];
+        for level in network.levels().windows(2).rev() {
+            let (own, below) = ends.split_at_mut(level[1] as usize);
+            let own = &mut own[level[0] as usize..];
+            own.par_iter_mut().with_min_len(RULES_AT_ONCE).enumerate().for_each(|(place, own)| {
+                let rule = level[0] + place as u32;
+                let below = |rule: u32| &below[(rule - level[1]) as usize];
+                let body = grammar.body(rule);
+                own.length = network.lengths()[rule as usize].min(reach as u64) as u8;
+                // The head: the first items, of as many symbols as it takes.
+                let mut head = Passed::<K>::default();
+                for &symbol in body {
+                    match grammar.rule_of(symbol) {
+                        None => self.pass(&mut head, symbol),
+                        Some(child) => {
+                            let child = below(child);
+                            for item in self.items_of(child.head, child.length) {
+                                if head.count < reach {
+                                    self.pass(&mut head, item);
+                                }
+                            }
+                        }
+                    }
+                    if head.count == reach {
+                        break;
+                    }
+                }
+                own.head = head.items;
+                // The tail: from the last symbol that it can begin in.
+                let mut first = body.len();
+                let mut length = 0;
+                while first > 0 && length < reach as u64 {
+                    first -= 1;
+                    length += network.length_of(body[first]);
+                }
+                let mut tail = Passed::<K>::default();
+                for &symbol in &body[first..] {
+                    match grammar.rule_of(symbol) {
+                        None => self.pass(&mut tail, symbol),
+                        Some(child) => {
+                            let child = below(child);
+                            for item in self.items_of(child.tail, child.length) {
+                                self.pass(&mut tail, item);
+                            }
+                        }
+                    }
+                }
+                own.tail = tail.items;
+            });
+        }
+        ends
+    }
+
+    #[inline]
+    fn items_of(&self, packed: K, length: u8) -> impl Iterator<Item = u32> + use<K> {
+        let bits = self.bits;
+        (0..u32::from(length)).rev().map(move |place| packed.digit(place * bits, bits))
+    }
+
+    #[inline]
+    fn pass(&self, passed: &mut Passed<K>, item: u32) {
+        passed.items = passed.items.push(self.bits, item, self.masks.0);
+        passed.count = (passed.count + 1).min(self.n - 1);
+    }
+
+    /// Goes over a row of symbols and calls `each` with the sequences that cross a border in it.
+    #[inline]
+    fn cross(&self, mut passed: Passed<K>, row: &[u32], mut each: impl FnMut(K)) {
+        let grammar = self.network.grammar().slices();
+        let ends_of_rules = &self.ends[..];
+        let (bits, reach, masks) = (self.bits, self.n - 1, self.masks);
+        let mut step = |passed: &mut Passed<K>, item: u32| {
+            if passed.count == reach {
+                each(passed.items.push(bits, item, masks.1));
+            } else {
+                passed.count += 1;
+            }
+            passed.items = passed.items.push(bits, item, masks.0);
+        };
+        for &symbol in row {
+            match grammar.rule_of(symbol) {
+                None => step(&mut passed, symbol),
+                Some(rule) => {
+                    let ends = &ends_of_rules[rule as usize];
+                    for item in self.items_of(ends.head, ends.length) {
+                        step(&mut passed, item);
+                    }
+                    if ends.length as usize == reach {
+                        passed = Passed { items: ends.tail, count: reach };
+                    }
+                }
+            }
+        }
+    }
+
+    /// The sequences that cross a border in the body of a rule.
+    #[inline]
+    pub(super) fn of_rule(&self, rule: u32, each: impl FnMut(K)) {
+        if self.network.lengths()[rule as usize] >= self.n as u64 {
+            self.cross(Passed::default(), self.network.grammar().body(rule), each);
+        }
+    }
+
+    /// The sequences that cross a border in a stretch of the root, or end in it and begin before it in the
+    /// same document; with the document's place.
+    pub(super) fn of_root(&self, stretch: Range<u32>, mut each: impl FnMut(usize, K)) {
+        let grammar = self.network.grammar();
+        let starts = grammar.document_starts();
+        let mut document = starts.partition_point(|&start| start <= stretch.start).max(1) - 1;
+        let mut at = stretch.start;
+        while at < stretch.end {
+            let end = starts[document + 1].min(stretch.end);
+            if at < end {
+                let before = &grammar.root()[starts[document] as usize..at as usize];
+                let row = &grammar.root()[at as usize..end as usize];
+                self.cross(self.passed(before), row, |key| each(document, key));
+            }
+            at = end;
+            document += 1;
+        }
+    }
+
+    /// The state after a row of symbols.
+    fn passed(&self, row: &[u32]) -> Passed<K> {
+        let mut first = row.len();
+        let mut length = 0;
+        while first > 0 && length < self.n as u64 - 1 {
+            first -= 1;
+            length += self.network.length_of(row[first]);
+        }
+        let mut passed = Passed::default();
+        if self.n > 1 {
+            for &symbol in &row[first..] {
+                match self.network.grammar().rule_of(symbol) {
+                    None => self.pass(&mut passed, symbol),
+                    Some(rule) => {
+                        let ends = &self.ends[rule as usize];
+                        for item in self.items_of(ends.tail, ends.length) {
+                            self.pass(&mut passed, item);
+                        }
+                    }
+                }
+            }
+        }
+        passed
+    }
+}

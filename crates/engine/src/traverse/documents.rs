@@ -1,0 +1,220 @@
+//! The items of one document after the other.
+//!
+//! A [`Walker`] counts the symbols of a document, then takes the rules among them in order, each giving
+//! its weight to the symbols of its body, or, where there are [`Tables`], to the items of its table at once. It
+//! looks at the rules that the document uses and at no others. Counters are all zero between documents, and
+//! sets of what was touched give items back in ascending order, so that nothing is sorted.
+//!
+//! Cost a document: one random access for each symbol of it and of the different rules that it uses (top-down),
+//! or for each item of the tables of the different rules in its root (bottom-up). A document with a large part
+//! of all symbols is counted densely, on all threads. Memory: 8 bytes a rule and an item for each thread, half of
+//! it where the text has fewer than 2^32 words.
+
+use std::ops::Range;
+use std::sync::Mutex;
+
+use rayon::prelude::*;
+use tadoc_core::Network;
+
+use super::ordered_set::OrderedSet;
+use super::tables::Tables;
+use super::weights::occurrences;
+
+/// Groups of documents a thread, so that threads end at about the same time.
+const GROUPS_PER_THREAD: usize = 16;
+/// A document is counted densely if it has at least so many symbols, and a fourth of a symbol for each rule
+/// and item that there is.
+const DENSE: usize = 1 << 16;
+
+/// What one document holds: its different items, ascending, each with its count.
+#[derive(Debug, Clone, Copy)]
+pub struct DocumentItems<'a> {
+    /// The items.
+    pub items: &'a [u32],
+    /// The count of each.
+    pub counts: &'a [u64],
+}
+
+impl<'a> DocumentItems<'a> {
+    /// Each item with its count.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, u64)> + use<'a> {
+        self.items.iter().copied().zip(self.counts.iter().copied())
+    }
+}
+
+/// Counters that are as narrow as the text allows.
+#[derive(Debug)]
+enum Counters {
+    Narrow(Vec<u32>, Vec<u32>),
+    Wide(Vec<u64>, Vec<u64>),
+}
+
+/// A counter.
+trait Counter: Copy + Default + PartialEq {
+    fn add(&mut self, more: u64);
+    fn get(self) -> u64;
+}
+
+impl Counter for u32 {
+    #[inline]
+    fn add(&mut self, more: u64) {
+        *self += more as u32;
+    }
+
+    #[inline]
+    fn get(self) -> u64 {
+        self.into()
+    }
+}
+
+impl Counter for u64 {
+    #[inline]
+    fn add(&mut self, more: u64) {
+        *self += more;
+    }
+
+    #[inline]
+    fn get(self) -> u64 {
+        self
+    }
+}
+
+/// Goes over documents, one at a time.
+#[derive(Debug)]
+pub struct Walker<'n> {
+    network: &'n Network,
+    tables: Option<&'n Tables>,
+    counters: Counters,
+    rules: OrderedSet,
+    items: OrderedSet,
+    found: (Vec<u32>, Vec<u64>),
+}
+
+impl<'n> Walker<'n> {
+    /// A walker over a network, bottom-up if there are tables.
+    pub fn new(network: &'n Network, tables: Option<&'n Tables>) -> Self {
+        let rules = network.grammar().rule_count() as usize;
+        let items = network.grammar().token_count() as usize;
+        let counters = if network.length() <= u32::MAX.into() {
+            Counters::Narrow(vec![0; rules], vec![0; items])
+        } else {
+            Counters::Wide(vec![0; rules], vec![0; items])
+        };
+        let (rules, items) = (OrderedSet::new(rules), OrderedSet::new(items));
+        Self { network, tables, counters, rules, items, found: Default::default() }
+    }
+
+    /// The items of a document.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    pub fn document(&mut self, document: usize) -> DocumentItems<'_> {
+        let Self { network, tables, counters, rules, items, found } = self;
+        let grammar = network.grammar();
+        found.0.clear();
+        found.1.clear();
+        let symbols = grammar.document(document);
+        let size = (grammar.rule_count() + grammar.token_count()) as usize;
+        if tables.is_none() && symbols.len() >= DENSE.max(size / 4) {
+            let start = grammar.document_starts()[document];
+            let counted = occurrences(network, start..start + symbols.len() as u32);
+            for (item, count) in (0..).zip(counted.items).filter(|&(_, count)| count > 0) {
+                found.0.push(item);
+                found.1.push(count);
+            }
+        } else {
+            match counters {
+                Counters::Narrow(of_rules, of_items) => {
+                    walk(network, *tables, symbols, (rules, of_rules), (items, of_items), found);
+                }
+                Counters::Wide(of_rules, of_items) => {
+                    walk(network, *tables, symbols, (rules, of_rules), (items, of_items), found);
+                }
+            }
+        }
+        DocumentItems { items: &found.0, counts: &found.1 }
+    }
+}
+
+fn walk<C: Counter>(
+    network: &Network,
+    tables: Option<&Tables>,
+    symbols: &[u32],
+    (rules, of_rules): (&mut OrderedSet, &mut [C]),
+    (items, of_items): (&mut OrderedSet, &mut [C]),
+    found: &mut (Vec<u32>, Vec<u64>),
+) {
+    let grammar = network.grammar().slices();
+    let mut add = |symbol: u32, weight: u64, rules: &mut OrderedSet, of_rules: &mut [C]| {
+        let (set, counter, number) = match grammar.rule_of(symbol) {
+            None => (&mut *items, &mut of_items[symbol as usize], symbol),
+            Some(rule) => (rules, &mut of_rules[rule as usize], rule),
+        };
+        if *counter == C::default() {
+            set.insert(number);
+        }
+        counter.add(weight);
+    };
+    symbols.iter().for_each(|&symbol| add(symbol, 1, rules, of_rules));
+    rules.drain(|rule, rules| {
+        let weight = std::mem::take(&mut of_rules[rule as usize]).get();
+        match tables.and_then(|tables| tables.get(rule)) {
+            Some(table) => {
+                for &(item, count) in table {
+                    add(item, weight * u64::from(count), rules, of_rules);
+                }
+            }
+            None => {
+                for &symbol in grammar.body(rule) {
+                    add(symbol, weight, rules, of_rules);
+                }
+            }
+        }
+    });
+    items.drain(|item, _| {
+        found.0.push(item);
+        found.1.push(std::mem::take(&mut of_items[item as usize]).get());
+    });
+}
+
+/// Cuts the documents into groups of about equally many symbols, calls `work` for each with a walker on
+/// any thread, and gives what it returned, in the order of the documents.
+pub fn map_documents<T: Send>(
+    network: &Network,
+    tables: Option<&Tables>,
+    work: impl Fn(&mut Walker, Range<usize>) -> T + Sync,
+) -> Vec<T> {
+    // A walker is large, so they are handed from group to group.
+    let idle: Mutex<Vec<Walker>> = Mutex::new(Vec::new());
+    groups(network)
+        .into_par_iter()
+        .map(|documents| {
+            let kept = idle.lock().expect("no thread panics while it holds the lock").pop();
+            let mut walker = kept.unwrap_or_else(|| Walker::new(network, tables));
+            let result = work(&mut walker, documents);
+            idle.lock().expect("no thread panics while it holds the lock").push(walker);
+            result
+        })
+        .collect()
+}
+
+/// Runs of documents with about equally many symbols; the same on any number of threads would be nice, but
+/// is not needed: what comes of a document does not depend on its group.
+pub(crate) fn groups(network: &Network) -> Vec<Range<usize>> {
+    let starts = network.grammar().document_starts();
+    let documents = starts.len() - 1;
+    let total = u64::from(starts[documents]) + documents as u64;
+    let size = total.div_ceil((rayon::current_num_threads() * GROUPS_PER_THREAD) as u64).max(1);
+    let mut groups = Vec::new();
+    let mut first = 0;
+    let mut weight = 0;
+    for document in 0..documents {
+        weight += u64::from(starts[document + 1] - starts[document]) + 1;
+        if weight >= size || document + 1 == documents {
+            groups.push(first..document + 1);
+            first = document + 1;
+            weight = 0;
+        }
+    }
+    groups
+}

@@ -1,0 +1,202 @@
+//! From the words of segments to the terms of a view: the analyzer runs once a dictionary entry, and the
+//! terms of all segments become one list in byte order.
+//!
+//! Cost: O(words) calls of the analyzer and a sort where it changes their order, then a tree of merges:
+//! each word is compared once for every doubling of the number of segments. Words and terms are unpacked in
+//! memory, with 8 bytes each for where they end.
+
+use rayon::prelude::*;
+use tadoc_core::archive::{Dictionary, Tokens};
+use tadoc_core::view::Terms;
+
+use super::NONE;
+use crate::analyzer::Analyzer;
+use crate::error::Result;
+
+/// Words that a thread analyzes at a time.
+const ANALYZED_AT_ONCE: usize = 1 << 12;
+
+/// Byte strings, one after the other.
+#[derive(Debug, Default)]
+struct Strings {
+    bytes: Vec<u8>,
+    ends: Vec<u64>,
+}
+
+impl Strings {
+    fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    #[inline]
+    fn get(&self, number: usize) -> &[u8] {
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.bytes[start as usize..self.ends[number] as usize]
+    }
+
+    fn push(&mut self, bytes: &[u8]) {
+        self.bytes.extend_from_slice(bytes);
+        self.ends.push(self.bytes.len() as u64);
+    }
+
+    fn append(&mut self, other: &Self) {
+        let base = self.bytes.len() as u64;
+        self.bytes.extend_from_slice(&other.bytes);
+        self.ends.extend(other.ends.iter().map(|end| base + end));
+    }
+}
+
+/// The terms of one segment, or of several: in byte order, each once.
+#[derive(Debug)]
+pub(super) struct SegmentTerms {
+    terms: Strings,
+    /// For each segment, for each of its own terms, the number here.
+    numbers: Vec<Vec<u32>>,
+}
+
+impl SegmentTerms {
+    /// How many there are.
+    pub(super) fn len(&self) -> u32 {
+        self.terms.len() as u32
+    }
+}
+
+/// The terms of a segment, and for each token the term's number in it, or [`NONE`].
+pub(super) fn of_segment(
+    dictionary: &Dictionary,
+    analyzer: &Analyzer,
+    text_bytes: u64,
+) -> Result<(SegmentTerms, Vec<u32>)> {
+    let words = dictionary.words(text_bytes)?;
+    let (terms, of_words) = if analyzer.is_identity() {
+        let of_words: Vec<u32> = (0..words.len() as u32).collect();
+        let (bytes, ends) = words.into_parts();
+        (Strings { bytes, ends }, of_words)
+    } else {
+        analyze(&words, analyzer)
+    };
+    let of_tokens = dictionary
+        .words_of_tokens()
+        .map(|word| word.map_or(NONE, |word| of_words[word as usize]))
+        .collect();
+    let numbers = vec![(0..terms.len() as u32).collect()];
+    Ok((SegmentTerms { terms, numbers }, of_tokens))
+}
+
+/// The terms that words become, and for each word the number of its term, or [`NONE`].
+fn analyze(words: &Tokens, analyzer: &Analyzer) -> (Strings, Vec<u32>) {
+    // The terms in the order of the words, and for each the word that it is of.
+    let chunks: Vec<(Strings, Vec<u32>)> = (0..words.len().div_ceil(ANALYZED_AT_ONCE))
+        .into_par_iter()
+        .map(|chunk| {
+            let first = chunk * ANALYZED_AT_ONCE;
+            let last = words.len().min(first + ANALYZED_AT_ONCE);
+            let (mut terms, mut of) = (Strings::default(), Vec::new());
+            for word in first as u32..last as u32 {
+                if let Some(term) = analyzer.term(words.get(word)) {
+                    terms.push(&term);
+                    of.push(word);
+                }
+            }
+            (terms, of)
+        })
+        .collect();
+    let (mut all, mut of) = (Strings::default(), Vec::new());
+    for (terms, words) in chunks {
+        all.append(&terms);
+        of.extend(words);
+    }
+    let mut order: Vec<u32> = (0..all.len() as u32).collect();
+    order.par_sort_unstable_by_key(|&number| all.get(number as usize));
+    let mut numbers = vec![NONE; words.len()];
+    let mut terms = Strings::default();
+    for number in order {
+        let term = all.get(number as usize);
+        if terms.len() == 0 || terms.get(terms.len() - 1) != term {
+            terms.push(term);
+        }
+        numbers[of[number as usize] as usize] = terms.len() as u32 - 1;
+    }
+    (terms, numbers)
+}
+
+/// One list of terms for all segments, and for each segment what its own numbers become.
+pub(super) fn merge(segments: Vec<SegmentTerms>) -> Result<(Terms, Vec<Vec<u32>>)> {
+    let SegmentTerms { terms, numbers } = merge_tree(segments);
+    Ok((Terms::new(terms.bytes, terms.ends)?, numbers))
+}
+
+fn merge_tree(mut segments: Vec<SegmentTerms>) -> SegmentTerms {
+    if segments.len() < 2 {
+        return segments
+            .pop()
+            .unwrap_or(SegmentTerms { terms: Strings::default(), numbers: Vec::new() });
+    }
+    let behind = segments.split_off(segments.len() / 2);
+    let (mut first, mut second) =
+        rayon::join(move || merge_tree(segments), move || merge_tree(behind));
+    let (terms, of_first, of_second) = merge_two(&first.terms, &second.terms);
+    let renumber = |numbers: &mut Vec<Vec<u32>>, of: &[u32]| {
+        numbers.par_iter_mut().flatten().for_each(|number| *number = of[*number as usize]);
+    };
+    renumber(&mut first.numbers, &of_first);
+    renumber(&mut second.numbers, &of_second);
+    first.numbers.append(&mut second.numbers);
+    SegmentTerms { terms, numbers: first.numbers }
+}
+
+/// Merges two sorted lists; gives for each element of both its place.
+fn merge_two(first: &Strings, second: &Strings) -> (Strings, Vec<u32>, Vec<u32>) {
+    let mut merged = Strings::default();
+    merged.bytes.reserve(first.bytes.len() + second.bytes.len());
+    merged.ends.reserve(first.len() + second.len());
+    let mut of_first = Vec::with_capacity(first.len());
+    let mut of_second = Vec::with_capacity(second.len());
+    while of_first.len() < first.len() || of_second.len() < second.len() {
+        let order = match (of_first.len() < first.len(), of_second.len() < second.len()) {
+            (true, true) => first.get(of_first.len()).cmp(second.get(of_second.len())),
+            (true, false) => std::cmp::Ordering::Less,
+            _ => std::cmp::Ordering::Greater,
+        };
+        let number = merged.len() as u32;
+        let bytes = if order.is_le() {
+            first.get(of_first.len())
+        } else {
+            second.get(of_second.len())
+        };
+        merged.push(bytes);
+        if order.is_le() {
+            of_first.push(number);
+        }
+        if order.is_ge() {
+            of_second.push(number);
+        }
+    }
+    (merged, of_first, of_second)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn strings(list: &[&str]) -> Strings {
+        let mut strings = Strings::default();
+        list.iter().for_each(|string| strings.push(string.as_bytes()));
+        strings
+    }
+
+    fn segment(list: &[&str]) -> SegmentTerms {
+        SegmentTerms { terms: strings(list), numbers: vec![(0..list.len() as u32).collect()] }
+    }
+
+    #[test]
+    fn terms_of_segments_become_one_list() {
+        let segments =
+            vec![segment(&["a", "c"]), segment(&["b", "c", "d"]), segment(&[]), segment(&["a"])];
+        let (terms, numbers) = merge(segments).unwrap();
+        let all: Vec<&[u8]> = (0..terms.len()).map(|term| terms.get(term)).collect();
+        assert_eq!(all, [b"a", b"b", b"c", b"d"]);
+        assert_eq!(numbers, [vec![0, 2], vec![1, 2, 3], vec![], vec![0]]);
+        assert!(merge(Vec::new()).unwrap().0.is_empty());
+    }
+}
