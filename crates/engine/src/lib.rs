@@ -50,6 +50,7 @@
 //!
 //! - [`compress`](mod@compress): from inputs to an archive, and from one level to the other.
 //! - [`corpus`]: an open archive, its documents, restoring and verifying.
+//! - [`analytics`]: what is counted and weighed.
 //! - [`analyzer`]: what turns words into the terms that are counted.
 //! - [`build`]: what compressing is made of: lexers, dictionary, grammar builders.
 //! - [`progress`]: observers, which see how far work has come and may end it.
@@ -64,6 +65,7 @@
 //! text beyond the bound becomes further segments of the same archive. Reading holds one segment at a time, and
 //! decodes it in the rayon pool that it is called in. The crate sets up nothing global.
 
+pub mod analytics;
 pub mod analyzer;
 pub mod build;
 pub mod compress;
