@@ -7,6 +7,7 @@ use tadoc::analytics::score::{
     Norm, PairCounts, inverse_document_frequency, log_dice, log_likelihood, pmi, t_score,
     term_frequency,
 };
+use tadoc_oracle::{Lexer, Oracle, cases};
 
 fn rows(fixture: &str) -> impl Iterator<Item = Vec<&str>> {
     fixture.lines().map(|line| line.split('\t').collect())
@@ -50,6 +51,32 @@ fn large_counts_lose_nothing() {
         let counts = PairCounts::within(2, counts[0], counts[1], counts[2], counts[3]);
         assert_scores(&counts, &row[4..], &row);
     }
+}
+
+/// On every case, also where two terms make up nearly all of the text and NLTK gives an error.
+#[test]
+fn pairs_score_as_in_the_oracle() {
+    let mut contradictions = 0;
+    for case in cases() {
+        let oracle = Oracle::new(Lexer::Words, &case.documents);
+        let frequencies: BTreeMap<Vec<u8>, u64> = oracle.sort().into_iter().collect();
+        let words = frequencies.values().sum();
+        for window in [2, 4] {
+            for row in oracle.collocations(window) {
+                let (first, second) = (frequencies[&row.first], frequencies[&row.second]);
+                let counts = PairCounts::within(window, row.count, first, second, words);
+                let found =
+                    [pmi(&counts), log_likelihood(&counts), t_score(&counts), log_dice(&counts)];
+                let expected = [row.pmi, row.log_likelihood, row.t_score, row.log_dice];
+                for (found, expected) in found.into_iter().zip(expected) {
+                    let tolerance = 1e-9 * expected.abs().max(1.0);
+                    assert!((found - expected).abs() <= tolerance, "{}: {row:?}", case.name);
+                }
+                contradictions += u64::from(counts.pair + counts.words < (first + second) as f64);
+            }
+        }
+    }
+    assert!(contradictions > 0, "no case has a negative cell");
 }
 
 #[test]
