@@ -1,5 +1,5 @@
-//! Terms that stand near each other: co-occurrence and collocations. Every pair of positions is visited:
-//! O(w d log p) for w words, distances up to d and p distinct pairs.
+//! Terms that stand near each other: co-occurrence and collocations. Every pair of positions is
+//! visited: O(w d log p) for w words, distances up to d and p distinct pairs.
 
 use std::collections::BTreeMap;
 
@@ -38,9 +38,9 @@ impl Oracle<'_> {
         pairs
     }
 
-    /// Each unordered pair of terms, the lesser first (they may be equal), with how many pairs of positions
-    /// of one document have them at a distance of at most `window`: by count descending, then first
-    /// term, then second term ascending.
+    /// Each unordered pair of terms, the lesser first (they may be equal), with how many pairs of
+    /// positions of one document have them at a distance of at most `window`: by count descending,
+    /// then first term, then second term ascending.
     ///
     /// # Panics
     ///
@@ -74,14 +74,16 @@ impl Oracle<'_> {
         rows
     }
 
-    /// Each ordered pair of terms within `window` terms (two: next to each other) with its scores, in the
-    /// order of [`ordered_cooccurrence`](Self::ordered_cooccurrence).
+    /// Each ordered pair of terms within `window` terms (two: next to each other) with its scores,
+    /// in the order of [`ordered_cooccurrence`](Self::ordered_cooccurrence).
     ///
-    /// The scores are those of NLTK's `BigramCollocationFinder` and `BigramAssocMeasures`: the terms' own
-    /// frequencies stand for the numbers of pairs that begin and end with them, and the count of a pair is divided by the
-    /// places that a second term has in the window. Where two terms make up nearly all of a text, these numbers contradict each
-    /// other and NLTK's likelihood ratio raises an error: cells of the table that are
-    /// not positive, or were not expected to be, add nothing here, and the ratio is at least zero. Pairs that are too rare are left out, but count.
+    /// The scores are those of NLTK's `BigramCollocationFinder` and `BigramAssocMeasures`: the
+    /// terms' own frequencies stand for the numbers of pairs that begin and end with them, and the
+    /// count of a pair is divided by the places that a second term has in the window. Where two
+    /// terms make up nearly all of a text, these numbers contradict each other and NLTK's
+    /// likelihood ratio raises an error: cells of the table that are not positive, or were not
+    /// expected to be, add nothing here, and the ratio is at least zero. Pairs that are too rare
+    /// are left out, but count.
     ///
     /// # Panics
     ///

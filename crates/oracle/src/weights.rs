@@ -1,5 +1,5 @@
-//! TF-IDF over plain text, as scikit-learn's `TfidfTransformer` defines it. O(w log t) for w words and
-//! t distinct terms.
+//! TF-IDF over plain text, as scikit-learn's `TfidfTransformer` defines it. O(w log t) for w words
+//! and t distinct terms.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +37,8 @@ impl Default for TfidfOptions {
 }
 
 impl Oracle<'_> {
-    /// For each document in corpus order its terms with their weights, by term ascending. Rare terms
-    /// are left out before anything is weighed.
+    /// For each document in corpus order its terms with their weights, by term ascending. Rare
+    /// terms are left out before anything is weighed.
     pub fn tfidf(&self, options: TfidfOptions) -> Vec<Vec<(Term, f64)>> {
         let mut document_frequency: BTreeMap<Term, f64> = BTreeMap::new();
         for (term, documents) in self.inverted_index() {

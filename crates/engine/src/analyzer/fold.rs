@@ -1,10 +1,11 @@
 //! Unicode case folding of bytes that are mostly UTF-8.
 //!
-//! Full folding (the mappings C and F of `CaseFolding.txt`), as Python's `str.casefold` has it: `Straße`
-//! and `STRASSE` are one, and no language's own rules apply (Turkish `I` becomes `i` like any other). The
-//! tables are those of the crate `unicase`: the newest Unicode and no dependencies, where `caseless` is two versions
-//! behind, `icu_casemap` brings 27 crates, and the standard library can only lower-case, which
-//! is another thing for some three hundred scalars (`tests/analyzer.rs` compares with Python).
+//! Full folding (the mappings C and F of `CaseFolding.txt`), as Python's `str.casefold` has it:
+//! `Straße` and `STRASSE` are one, and no language's own rules apply (Turkish `I` becomes `i` like
+//! any other). The tables are those of the crate `unicase`: the newest Unicode and no dependencies,
+//! where `caseless` is two versions behind, `icu_casemap` brings 27 crates, and the standard
+//! library can only lower-case, which is another thing for some three hundred scalars
+//! (`tests/analyzer.rs` compares with Python).
 //!
 //! Linear in the word; one without upper case is only read, and not copied.
 

@@ -1,9 +1,9 @@
 //! Words that say little and are left out: *the*, *of*, *and*.
 //!
-//! The lists are Snowball's, bundled as it publishes them (BSD licence, beside them): short lists of grammatical words
-//! for thirteen languages, the ones that quanteda, PostgreSQL and Lucene use as well. The crate
-//! `stop-words` has more languages, but its lists are of mixed origin, and the English one has over a thousand words,
-//! *computer* among them.
+//! The lists are Snowball's, bundled as it publishes them (BSD licence, beside them): short lists
+//! of grammatical words for thirteen languages, the ones that quanteda, PostgreSQL and Lucene use
+//! as well. The crate `stop-words` has more languages, but its lists are of mixed origin, and the
+//! English one has over a thousand words, *computer* among them.
 //!
 //! Looking a word up costs one hash of it.
 
@@ -18,8 +18,8 @@ type Words = HashSet<Box<[u8]>, foldhash::fast::FixedState>;
 
 /// A set of words to leave out.
 ///
-/// Words are compared by their folded forms, whether or not the analyzer folds what it keeps: a list with
-/// *the* is meant to leave out *The* at the beginning of a sentence too.
+/// Words are compared by their folded forms, whether or not the analyzer folds what it keeps: a
+/// list with *the* is meant to leave out *The* at the beginning of a sentence too.
 ///
 /// ```
 /// use tadoc::analyzer::{Language, StopWords};
@@ -60,8 +60,9 @@ impl StopWords {
 
     /// Snowball's list for a language.
     ///
-    /// A word with an apostrophe (*don't*; only the English list has such) also stands for its pieces (*don*, *t*), which is
-    /// what the `words` lexer makes of it, and for itself with a typographic apostrophe.
+    /// A word with an apostrophe (*don't*; only the English list has such) also stands for its
+    /// pieces (*don*, *t*), which is what the `words` lexer makes of it, and for itself with a
+    /// typographic apostrophe.
     ///
     /// # Errors
     /// [`Error::NoStopWords`] if there is no list for it.
@@ -93,8 +94,8 @@ impl StopWords {
         Ok(Self { words: Arc::new(words) })
     }
 
-    /// The words of a list, one a line. White space around a word and empty lines do not count; a byte order mark
-    /// before the first word does not either.
+    /// The words of a list, one a line. White space around a word and empty lines do not count; a
+    /// byte order mark before the first word does not either.
     pub fn from_lines(list: &[u8]) -> Self {
         let list = list.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(list);
         let mut words = Words::default();
