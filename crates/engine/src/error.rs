@@ -2,12 +2,14 @@
 
 use std::path::PathBuf;
 
+use crate::analyzer::language::names;
+use crate::analyzer::{Language, StopWords};
 use crate::text::escape;
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong when compressing, opening, restoring and verifying.
+/// Everything that can go wrong when compressing, opening, restoring, verifying and asking.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -93,6 +95,29 @@ pub enum Error {
         what: &'static str,
         /// How many there may be.
         most: u64,
+    /// There is no language of that name.
+    #[error("there is no language {given:?}; there are: {}", names(Language::ALL))]
+    UnknownLanguage {
+        /// The name asked for.
+        given: String,
+    },
+    /// There are no stop words for that language.
+    #[error(
+        "there is no list of stop words for {language}; there is one for: {}; for another language, give \
+         a list of your own",
+        names(StopWords::LANGUAGES)
+    )]
+    NoStopWords {
+        /// The language asked for.
+        language: Language,
+    },
+    /// A regular expression cannot be read, or would be too large.
+    #[error("{pattern:?} is not a regular expression that can be used: {reason}")]
+    BadPattern {
+        /// The regular expression.
+        pattern: String,
+        /// What is wrong with it; may have several lines, in which a caret points at the place.
+        reason: String,
     },
     /// The observer ended the work.
     #[error("cancelled")]

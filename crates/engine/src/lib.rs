@@ -50,6 +50,8 @@
 //!
 //! - [`compress`](mod@compress): from inputs to an archive, and from one level to the other.
 //! - [`corpus`]: an open archive, its documents, restoring and verifying.
+//! - [`analytics`]: what is counted and weighed.
+//! - [`analyzer`]: what turns words into the terms that are counted.
 //! - [`build`]: what compressing is made of: lexers, dictionary, grammar builders.
 //! - [`progress`]: observers, which see how far work has come and may end it.
 //! - [`error`]: what can go wrong, worded for the person who meets it.
@@ -74,6 +76,7 @@ pub mod text;
 pub mod traverse;
 pub mod view;
 
+pub use analyzer::{Analyzer, Language, StopWords};
 pub use build::lexer::Lexer;
 pub use compress::{
     Builder, CompressOptions, CompressReport, Input, Source, Split, compress, transcode,

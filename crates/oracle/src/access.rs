@@ -30,8 +30,9 @@ impl Oracle<'_> {
 
     /// The document and byte offset of each occurrence of `phrase` in the corpus, ascending.
     pub fn search_all(&self, phrase: &[u8]) -> Vec<(usize, usize)> {
-        (0..self.documents.len())
-            .flat_map(|document| {
+        self.chosen
+            .iter()
+            .flat_map(|&document| {
                 self.search(document, phrase).into_iter().map(move |offset| (document, offset))
             })
             .collect()

@@ -13,14 +13,20 @@ mod access;
 mod cases;
 mod lexer;
 mod mend;
+mod pairs;
 mod random;
 mod tasks;
+mod weights;
 
 pub use cases::{Case, cases};
 pub use lexer::{Lexer, words};
 pub use mend::mend_checksums;
+pub use pairs::Collocation;
 pub use random::Random;
 pub use tasks::{Sequence, Term};
+pub use weights::{Norm, TfidfOptions};
+
+use std::collections::BTreeSet;
 
 /// One named byte string.
 pub type Document = (String, Vec<u8>);
@@ -46,12 +52,21 @@ pub struct Oracle<'corpus> {
     lexer: Lexer,
     documents: &'corpus [Document],
     analyzer: Box<Analyzer<'corpus>>,
+    /// The documents that questions about the corpus are about.
+    chosen: BTreeSet<usize>,
+    min_count: u64,
 }
 
 impl<'corpus> Oracle<'corpus> {
     /// Asks about these documents; each word is its own term.
     pub fn new(lexer: Lexer, documents: &'corpus [Document]) -> Self {
-        Oracle { lexer, documents, analyzer: Box::new(|word| Some(word.to_vec())) }
+        Oracle {
+            lexer,
+            documents,
+            analyzer: Box::new(|word| Some(word.to_vec())),
+            chosen: (0..documents.len()).collect(),
+            min_count: 1,
+        }
     }
 
     /// Asks about the terms that `analyzer` makes of the words; where it returns `None` the word
@@ -62,5 +77,35 @@ impl<'corpus> Oracle<'corpus> {
     ) -> Oracle<'corpus> {
         self.analyzer = Box::new(analyzer);
         self
+    }
+
+    /// Asks about some documents only, as if the corpus had no others. They keep their numbers: where an
+    /// answer has an entry for each document, that of a document left out is empty.
+    ///
+    /// # Panics
+    ///
+    /// When there is no such document.
+    pub fn with_documents(mut self, documents: impl IntoIterator<Item = usize>) -> Self {
+        self.chosen = documents.into_iter().collect();
+        assert!(self.chosen.iter().all(|&document| document < self.documents.len()));
+        self
+    }
+
+    /// Leaves out of the answer what occurs fewer than `min_count` times in the chosen documents together:
+    /// terms, sequences or pairs, whichever the task counts. The text stays as it is, so that a rare
+    /// term is still a part of sequences and pairs.
+    pub fn with_min_count(mut self, min_count: u64) -> Self {
+        self.min_count = min_count;
+        self
+    }
+
+    /// What `answer` gives for each chosen document, and nothing for the others.
+    fn for_each_document<Row>(&self, answer: impl Fn(usize) -> Vec<Row>) -> Vec<Vec<Row>> {
+        (0..self.documents.len())
+            .map(|document| match self.chosen.contains(&document) {
+                true => answer(document),
+                false => Vec::new(),
+            })
+            .collect()
     }
 }
