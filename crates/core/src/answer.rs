@@ -1,10 +1,13 @@
 //! What an answer looks like to whoever prints, stores or sends it: rows of named columns.
 //!
-//! An answer is kept in the form that its task makes (counters, lists of documents); [`Rows`] shows it as
-//! tidy rows, one fact a row, without making a copy. Rows are visited by range, so that several threads
-//! can format one answer; a visit costs what the rows are made of and allocates nothing a row.
+//! An [`Answer`] is kept in the form that its task makes (counters, lists of documents), and gives itself part by
+//! part, so that one of a billion rows need not be in memory as a whole. [`Rows`] shows a part as tidy rows, one
+//! fact a row, without making a copy. Rows are visited by range, so that several threads can format one
+//! part; a visit costs what the rows are made of and allocates nothing a row.
 
 use std::ops::Range;
+
+use crate::Terms;
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -87,4 +90,37 @@ pub trait Entries: Rows {
     /// # Panics
     /// If the range is not within the rows.
     fn visit_entries(&self, rows: Range<u64>, each: &mut dyn FnMut(u64, u64, Value<'_>));
+}
+
+/// What the numbers in an answer stand for.
+#[derive(Debug, Clone, Copy)]
+pub struct Labels<'a> {
+    /// The terms of the view that was asked.
+    pub terms: &'a Terms,
+    /// The names of all documents of the corpus, by their numbers.
+    pub documents: &'a [&'a [u8]],
+}
+
+/// What a task gives.
+pub trait Answer: Send + Sync {
+    /// The columns of its rows.
+    fn columns(&self) -> &'static [Column];
+
+    /// Calls `each` with part after part of the rows, in order, until it gives an error. Parts that need
+    /// work are made one after the other, on all threads.
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> std::io::Result<()>,
+    ) -> std::io::Result<()>;
+
+    /// Calls `each` with the whole as a matrix of documents and terms; `None` if it is none.
+    fn with_entries(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Entries) -> std::io::Result<()>,
+    ) -> Option<std::io::Result<()>> {
+        let _ = (labels, each);
+        None
+    }
 }

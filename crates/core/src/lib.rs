@@ -11,13 +11,15 @@
 pub mod answer;
 pub mod archive;
 mod array;
+pub mod backend;
 pub mod error;
 pub mod grammar;
 pub mod task;
 pub mod view;
 
 pub use array::Array;
+pub use backend::{Answered, Backend};
 pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
-pub use task::{Strategy, Task};
+pub use task::{Question, Strategy, Task};
 pub use view::{Network, Part, Terms, View};

@@ -62,6 +62,32 @@ impl Task {
     }
 }
 
+/// A task, and what is wanted of its answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Question {
+    /// What is asked.
+    pub task: Task,
+    /// Which way to go; `None` leaves it to the backend.
+    pub strategy: Option<Strategy>,
+    /// Terms or sequences that occur less often in all are left out.
+    pub least: u64,
+    /// At most so many rows; where an answer has groups (the terms of a document, the documents of a term
+    /// or sequence), at most so many of each group.
+    pub top: Option<usize>,
+    /// Bytes that the work may take, beside the view and the answer's labels.
+    pub memory: u64,
+}
+
+impl Question {
+    /// The task with no filter, any strategy, and the memory that is taken by default.
+    pub fn new(task: Task) -> Self {
+        Self { task, strategy: None, least: 1, top: None, memory: DEFAULT_MEMORY }
+    }
+}
+
+/// Bytes that the work on a task may take if nothing else is said.
+pub const DEFAULT_MEMORY: u64 = 4 << 30;
+
 /// Which way a traversal goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Strategy {

@@ -95,6 +95,7 @@ pub enum Error {
         what: &'static str,
         /// How many there may be.
         most: u64,
+    },
     /// There is no language of that name.
     #[error("there is no language {given:?}; there are: {}", names(Language::ALL))]
     UnknownLanguage {

@@ -14,6 +14,12 @@ pub(super) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// the left cut off by a mask.
     fn push(self, bits: u32, item: u32, mask: Self) -> Self;
 
+    /// Appends the key to bytes that [`Key::take`] reads.
+    fn put(self, into: &mut Vec<u8>);
+
+    /// Reads a key from its [`Key::BITS`] / 8 bytes.
+    fn take(bytes: &[u8]) -> Self;
+
     /// The `width` bits (at most 32) above the lowest `shift` bits.
     fn digit(self, shift: u32, width: u32) -> u32;
 }
@@ -25,6 +31,14 @@ fn mask(bits: u32) -> u128 {
 
 impl Key for u64 {
     const BITS: u32 = 64;
+
+    fn put(self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn take(bytes: &[u8]) -> Self {
+        Self::from_le_bytes(bytes.try_into().expect("the bytes of one key"))
+    }
 
     fn mask(bits: u32) -> Self {
         mask(bits) as u64
@@ -43,6 +57,14 @@ impl Key for u64 {
 
 impl Key for u128 {
     const BITS: u32 = 128;
+
+    fn put(self, into: &mut Vec<u8>) {
+        into.extend_from_slice(&self.to_le_bytes());
+    }
+
+    fn take(bytes: &[u8]) -> Self {
+        Self::from_le_bytes(bytes.try_into().expect("the bytes of one key"))
+    }
 
     fn mask(bits: u32) -> Self {
         mask(bits)
@@ -65,6 +87,15 @@ pub(super) struct Wide(u128, u128);
 
 impl Key for Wide {
     const BITS: u32 = 256;
+
+    fn put(self, into: &mut Vec<u8>) {
+        self.0.put(into);
+        self.1.put(into);
+    }
+
+    fn take(bytes: &[u8]) -> Self {
+        Self(u128::take(&bytes[..16]), u128::take(&bytes[16..]))
+    }
 
     fn mask(bits: u32) -> Self {
         Self(mask(bits.saturating_sub(128)), mask(bits))
@@ -107,6 +138,9 @@ mod tests {
         let places = (0..items.len() as u32).rev();
         let unpacked: Vec<u32> = places.map(|place| key.digit(place * bits, bits)).collect();
         assert_eq!(unpacked, items);
+        let mut bytes = Vec::new();
+        key.put(&mut bytes);
+        assert_eq!((K::take(&bytes), bytes.len() as u32 * 8), (key, K::BITS));
     }
 
     #[test]

@@ -8,6 +8,8 @@
 //! Cost: a record is written once into its bucket, and then once for every 8 to 11 bits that the buckets
 //! leave. Memory: what the records take, in lists that grow by doubling.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
 
 use super::keys::Key;
@@ -85,8 +87,9 @@ impl Layout {
         1 << self.bucket_bits
     }
 
+    /// The bucket of a key.
     #[inline]
-    fn bucket<K: Key>(self, key: K) -> usize {
+    pub(super) fn bucket<K: Key>(self, key: K) -> usize {
         key.digit(self.low_bits, self.bucket_bits) as usize
     }
 }
@@ -108,6 +111,23 @@ impl<R: Record> Buckets<R> {
         let bucket = self.layout.bucket(record.key());
         self.lists[bucket].push(record);
     }
+}
+
+/// Cuts the buckets into ranges whose records fit into `memory` bytes, each worked on by itself. `sizes` has the
+/// records of every bucket. A bucket that does not fit by itself is a range of its own: it cannot be less.
+pub(super) fn passes(sizes: &[u64], record_bytes: u64, memory: u64) -> Vec<Range<usize>> {
+    let mut passes = Vec::new();
+    let (mut first, mut sum) = (0, 0);
+    for (bucket, &size) in sizes.iter().enumerate() {
+        let bytes = size.saturating_mul(record_bytes);
+        if bucket > first && sum + bytes > memory {
+            passes.push(first..bucket);
+            (first, sum) = (bucket, 0);
+        }
+        sum += bytes;
+    }
+    passes.push(first..sizes.len());
+    passes
 }
 
 /// The records of one bucket out of many fillings, in the order of the fillings, sorted by key. Records of
@@ -149,8 +169,8 @@ fn sort_pieces<R: Record>(records: &mut [R], scratch: &mut [R], bits: u32) {
         *place += 1;
     }
     records.copy_from_slice(scratch);
-    let pieces = crate::view::split(records, sizes.iter().copied());
-    let rooms = crate::view::split(scratch, sizes.iter().copied());
+    let pieces = crate::parallel::split(records, sizes.iter().copied());
+    let rooms = crate::parallel::split(scratch, sizes.iter().copied());
     pieces
         .into_par_iter()
         .zip(rooms)
@@ -210,6 +230,13 @@ mod tests {
             sort(&mut records, &mut scratch, bits);
             assert!(records == expected, "{count} of {bits} bits");
         }
+    }
+
+    #[test]
+    fn passes_fit_where_they_can() {
+        assert_eq!(passes(&[1, 2, 3, 9, 1], 10, 60), [0..3, 3..4, 4..5]);
+        assert_eq!(passes(&[1, 2], 10, 60), [0..2]);
+        assert_eq!(passes(&[], 10, 60), [0..0]);
     }
 
     #[test]

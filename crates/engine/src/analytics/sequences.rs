@@ -1,95 +1,135 @@
 //! Counting sequences, top-down: every sequence that crosses a border, times how often its body occurs.
 //!
-//! Sequences are made by [`Windows`], put into buckets and sorted there ([`super::partition`]); those of the root, which
-//! count once, as bare keys, those of rules with the rule's number. The counts of a bucket are then runs of equal
-//! keys. What a filter on counts can exclude beforehand (a sequence occurs no more often than its rarest
-//! item) is not even made.
+//! Those of the root, which count once, are bare keys; those of rules have the rule's number. Sorted bucket by
+//! bucket ([`super::partition`]), counts are runs of equal keys. What a filter on counts can exclude
+//! beforehand (a sequence occurs no more often than its rarest item) is not even made; if only the most
+//! frequent rows are wanted, the sequences of rules alone say how frequent those are at least.
 //!
-//! Cost: see there; on top of it one pass that puts rows by count. Memory: a key for each sequence of the root,
-//! a key and 4 bytes for each of a rule, and a key for each row of the answer.
+//! Cost: O(symbols) sequences, each written once into its bucket and some five times more while it is sorted. Memory:
+//! a key for each sequence of the root, a key and 4 bytes for each of a rule, and a key for each row of
+//! the answer. Where that is more than allowed, the work is done in passes, and the rows of each go to a
+//! temporary file.
 
+use std::fs::File;
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
+use std::sync::Mutex;
 
 use rayon::prelude::*;
-use tadoc_core::Network;
+use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
 use super::keys::Key;
-use super::partition::{Buckets, Layout, Record, sorted_bucket};
-use super::windows::Windows;
-use crate::view::split;
+use super::labels::Packing;
+use super::partition::{Record, sorted_bucket};
+use super::ranking::Ranking;
+use super::sites::{Crossings, Filled, Sites};
+use crate::traverse::Occurrences;
 
-/// Counts below this are put in order by counting, the others by comparing.
-const CLASSES: usize = 128;
-/// Stretches of root and rules a thread.
-const STRETCHES_PER_THREAD: usize = 4;
+const COLUMNS: &[Column] = &[Column::text("sequence"), Column::count("count")];
+const PAIR_COLUMNS: &[Column] =
+    &[Column::text("first"), Column::text("second"), Column::count("count")];
 
-/// Rows with keys and counts: by count descending, then key ascending.
-#[derive(Debug)]
-pub(super) struct Counted<K> {
-    pub(super) keys: Vec<K>,
-    /// Each count, descending, with the end of the rows that have it.
-    pub(super) runs: Vec<(u64, u64)>,
+/// Rows that are read back from a file at a time.
+const ROWS_AT_ONCE: usize = 1 << 20;
+
+/// Sequences with their occurrences: by occurrences descending, then sequence ascending.
+pub(super) struct SequenceCounts<K> {
+    packing: Packing,
+    /// Rows show two terms in two columns.
+    pairs: bool,
+    passes: Vec<PassRows<K>>,
+    top: usize,
 }
 
-/// Cuts `0..end` into stretches of about equal size.
-pub(super) fn stretches(end: u32) -> Vec<Range<u32>> {
-    let count = (rayon::current_num_threads() * STRETCHES_PER_THREAD) as u64;
-    let cut = |number: u64| (u64::from(end) * number / count) as u32;
-    (0..count).map(|number| cut(number)..cut(number + 1)).collect()
+/// The rows of a pass, whose keys are all above those of the pass before.
+enum PassRows<K> {
+    Memory(Ranking<K>),
+    /// The keys are in a file.
+    File { file: Mutex<File>, runs: Vec<(u64, u64)> },
 }
 
-/// Counts all sequences that occur at least `least` times. `weights` has how often each rule occurs; where
-/// `keep` says no to a key, it is not counted.
-pub(super) fn count<K: Key + Record<Key = K>>(
-    network: &Network,
-    n: usize,
+impl<K: Key + Record<Key = K>> SequenceCounts<K> {
+    pub(super) fn new(
+        crossings: impl Crossings<Key = K>,
+        packing: Packing,
+        occurrences: &Occurrences,
+        least: u64,
+        top: Option<usize>,
+        memory: u64,
+        pairs: bool,
+    ) -> io::Result<Self> {
+        let sites = Sites::new(crossings, memory);
+        let least = match top {
+            Some(top) => least.max(least_of_top(&sites, &occurrences.rules, top)),
+            None => least,
+        };
+        let keep = |key: K| {
+            let places = 0..packing.n as u32;
+            least <= 1
+                || places
+                    .map(|place| key.digit(place * packing.bits, packing.bits))
+                    .all(|item| occurrences.items[item as usize] >= least)
+        };
+        let weights = &occurrences.rules;
+        let mut passes = Vec::with_capacity(sites.passes.len());
+        for pass in &sites.passes {
+            let filled = sites.fill(
+                pass,
+                |_, key| keep(key).then_some(key),
+                |rule, key| (weights[rule as usize] > 0 && keep(key)).then_some((key, rule)),
+            );
+            let mut ranking = Ranking::new(count(&filled, pass, weights, least));
+            drop(filled);
+            if let Some(top) = top {
+                ranking.truncate(top);
+            }
+            passes.push(if sites.passes.len() > 1 {
+                PassRows::spill(ranking)?
+            } else {
+                PassRows::Memory(ranking)
+            });
+        }
+        Ok(Self { packing, pairs, passes, top: top.unwrap_or(usize::MAX) })
+    }
+}
+
+/// A count that the `top` most frequent sequences reach at least: the one of the last of them, if only rules are
+/// looked at. 1 if rules have fewer sequences.
+fn least_of_top<C: Crossings>(sites: &Sites<C>, weights: &[u64], top: usize) -> u64 {
+    let mut highest: Vec<u64> = Vec::new();
+    for pass in &sites.passes {
+        let filled = sites.fill(
+            pass,
+            |_, _| None::<C::Key>,
+            |rule, key| (weights[rule as usize] > 0).then_some((key, rule)),
+        );
+        let buckets = count(&filled, pass, weights, 1);
+        let counts = buckets.into_par_iter().flatten_iter().map(|(_, count)| count);
+        highest.par_extend(counts);
+        if highest.len() > top {
+            highest.select_nth_unstable_by(top, |one, other| other.cmp(one));
+            highest.truncate(top);
+        }
+    }
+    if top == 0 || highest.len() < top { 1 } else { highest.into_iter().min().unwrap_or(1) }
+}
+
+/// The keys of each bucket with their counts, by key.
+fn count<K: Key + Record<Key = K>>(
+    filled: &Filled<K, (K, u32)>,
+    pass: &Range<usize>,
     weights: &[u64],
     least: u64,
-    keep: impl Fn(K) -> bool + Sync,
-) -> Counted<K> {
-    let windows = Windows::<K>::new(network, n);
-    let grammar = network.grammar();
-    let layout = Layout::new(windows.key_bits(), grammar.symbols().len() as u64);
-    let of_root: Vec<Buckets<K>> = stretches(grammar.root().len() as u32)
-        .into_par_iter()
-        .map(|stretch| {
-            let mut buckets = Buckets::new(layout);
-            windows.of_root(stretch, |_, key| {
-                if keep(key) {
-                    buckets.push(key);
-                }
-            });
-            buckets
-        })
-        .collect();
-    let of_rules: Vec<Buckets<(K, u32)>> = stretches(grammar.rule_count())
-        .into_par_iter()
-        .map(|stretch| {
-            let mut buckets = Buckets::new(layout);
-            for rule in stretch.filter(|&rule| weights[rule as usize] > 0) {
-                windows.of_rule(rule, |key| {
-                    if keep(key) {
-                        buckets.push((key, rule));
-                    }
-                });
-            }
-            buckets
-        })
-        .collect();
-    drop(windows);
-    let counted: Vec<Vec<(K, u64)>> = (0..layout.buckets())
-        .into_par_iter()
-        .map(|bucket| {
-            let root = sorted_bucket(&of_root, bucket);
-            let rules = sorted_bucket(&of_rules, bucket);
-            count_bucket(&root, &rules, weights, least)
-        })
-        .collect();
-    drop((of_root, of_rules));
-    by_count(counted)
+) -> Vec<Vec<(K, u64)>> {
+    let buckets = pass.clone().into_par_iter().with_max_len(1);
+    let counted = buckets.map(|bucket| {
+        let root = sorted_bucket(&filled.root, bucket);
+        let rules = sorted_bucket(&filled.rules, bucket);
+        count_bucket(&root, &rules, weights, least)
+    });
+    counted.collect()
 }
 
-/// The keys of a bucket with their counts, by key.
 fn count_bucket<K: Key>(
     root: &[K],
     rules: &[(K, u32)],
@@ -120,62 +160,130 @@ fn count_bucket<K: Key>(
     counted
 }
 
-/// Puts rows by count. `buckets` are in the order of keys, so rows of the same count stay in order.
-fn by_count<K: Key>(buckets: Vec<Vec<(K, u64)>>) -> Counted<K> {
-    // Rows of high counts are few.
-    let mut high: Vec<(u64, K)> = buckets
-        .par_iter()
-        .flatten_iter()
-        .filter(|(_, count)| *count >= CLASSES as u64)
-        .map(|&(key, count)| (count, key))
-        .collect();
-    high.par_sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
-    // How many rows of each low count each bucket has.
-    let sizes: Vec<[u32; CLASSES]> = buckets
-        .par_iter()
-        .map(|bucket| {
-            let mut sizes = [0; CLASSES];
-            let low = bucket.iter().filter(|(_, count)| *count < CLASSES as u64);
-            low.for_each(|&(_, count)| sizes[count as usize] += 1);
-            sizes
-        })
-        .collect();
-    let total: usize = buckets.iter().map(Vec::len).sum();
-    let mut keys = vec![K::default(); total];
-    let mut runs: Vec<(u64, u64)> = Vec::new();
-    for (place, &(count, key)) in high.iter().enumerate() {
-        keys[place] = key;
-        match runs.last_mut() {
-            Some(last) if last.0 == count => last.1 += 1,
-            _ => runs.push((count, place as u64 + 1)),
+impl<K: Key> PassRows<K> {
+    /// Writes the keys to a temporary file, which has no name and goes with the answer.
+    fn spill(ranking: Ranking<K>) -> io::Result<Self> {
+        let mut file = BufWriter::with_capacity(1 << 20, tempfile::tempfile()?);
+        let mut bytes = Vec::new();
+        for keys in ranking.keys.chunks(1 << 12) {
+            bytes.clear();
+            keys.iter().for_each(|key| key.put(&mut bytes));
+            file.write_all(&bytes)?;
+        }
+        let file = Mutex::new(file.into_inner()?);
+        Ok(Self::File { file, runs: ranking.runs })
+    }
+
+    fn runs(&self) -> &[(u64, u64)] {
+        match self {
+            Self::Memory(ranking) => &ranking.runs,
+            Self::File { runs, .. } => runs,
         }
     }
-    let mut end = high.len() as u64;
-    let mut lengths = Vec::with_capacity(CLASSES * buckets.len());
-    for class in (0..CLASSES).rev() {
-        let before = end;
-        for sizes in &sizes {
-            lengths.push(sizes[class] as usize);
-            end += u64::from(sizes[class]);
+
+    /// Appends the keys of a range of rows.
+    fn read(&self, rows: Range<u64>, into: &mut Vec<K>) -> io::Result<()> {
+        match self {
+            Self::Memory(ranking) => {
+                into.extend_from_slice(&ranking.keys[rows.start as usize..rows.end as usize]);
+            }
+            Self::File { file, .. } => {
+                let size = u64::from(K::BITS / 8);
+                let mut bytes = vec![0; ((rows.end - rows.start) * size) as usize];
+                let mut file = file.lock().expect("no thread panics while it holds the lock");
+                file.seek(SeekFrom::Start(rows.start * size))?;
+                file.read_exact(&mut bytes)?;
+                into.extend(bytes.chunks_exact(size as usize).map(K::take));
+            }
         }
-        if end > before {
-            runs.push((class as u64, end));
+        Ok(())
+    }
+}
+
+struct SequenceRows<'a, K> {
+    labels: Labels<'a>,
+    packing: Packing,
+    pairs: bool,
+    rows: &'a Ranking<K>,
+}
+
+impl<K: Key> Rows for SequenceRows<'_, K> {
+    fn columns(&self) -> &'static [Column] {
+        if self.pairs { PAIR_COLUMNS } else { COLUMNS }
+    }
+
+    fn len(&self) -> u64 {
+        self.rows.keys.len() as u64
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        for (key, count) in self.rows.rows(rows) {
+            self.packing.show(self.labels, key, |terms| match terms {
+                Value::Terms(&[first, second]) if self.pairs => {
+                    each(&[Value::Text(first), Value::Text(second), Value::Count(count)]);
+                }
+                terms => each(&[terms, Value::Count(count)]),
+            });
         }
     }
-    // The place of each class in each bucket, regrouped by bucket.
-    let mut places: Vec<Vec<&mut [K]>> =
-        (0..buckets.len()).map(|_| Vec::with_capacity(CLASSES)).collect();
-    for (number, place) in
-        split(&mut keys[high.len()..], lengths.into_iter()).into_iter().enumerate()
-    {
-        places[number % buckets.len()].push(place);
+}
+
+impl<K> SequenceCounts<K> {
+    fn shown<'a>(&self, labels: Labels<'a>, rows: &'a Ranking<K>) -> SequenceRows<'a, K> {
+        SequenceRows { labels, packing: self.packing, pairs: self.pairs, rows }
     }
-    buckets.into_par_iter().zip(places).for_each(|(bucket, mut places)| {
-        for (key, count) in bucket.into_iter().filter(|(_, count)| *count < CLASSES as u64) {
-            let place = &mut places[CLASSES - 1 - count as usize];
-            let first = place.split_off_first_mut().expect("as many places as rows");
-            *first = key;
+
+    /// All rows, if they are in memory.
+    pub(super) fn ranking(&self) -> Option<&Ranking<K>> {
+        match &self.passes[..] {
+            [PassRows::Memory(ranking)] => Some(ranking),
+            _ => None,
         }
-    });
-    Counted { keys, runs }
+    }
+}
+
+impl<K: Key> Answer for SequenceCounts<K> {
+    fn columns(&self) -> &'static [Column] {
+        if self.pairs { PAIR_COLUMNS } else { COLUMNS }
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        if let Some(rows) = self.ranking() {
+            return each(&self.shown(labels, rows));
+        }
+        // Rows of one count: pass after pass, as keys ascend from pass to pass.
+        let mut counts: Vec<u64> =
+            self.passes.iter().flat_map(|pass| pass.runs()).map(|&(count, _)| count).collect();
+        counts.sort_unstable_by(|one, other| other.cmp(one));
+        counts.dedup();
+        let mut next_run = vec![0; self.passes.len()];
+        let mut left = self.top as u64;
+        let mut batch = Ranking { keys: Vec::new(), runs: Vec::new() };
+        for count in counts {
+            for (pass, next) in self.passes.iter().zip(&mut next_run) {
+                let runs = pass.runs();
+                let Some(&(_, end)) = runs.get(*next).filter(|run| run.0 == count) else { continue };
+                let mut start = if *next == 0 { 0 } else { runs[*next - 1].1 };
+                *next += 1;
+                while start < end && left > 0 {
+                    let room = (ROWS_AT_ONCE - batch.keys.len()) as u64;
+                    let rows = start..end.min(start + room.min(left));
+                    left -= rows.end - rows.start;
+                    start = rows.end;
+                    pass.read(rows, &mut batch.keys)?;
+                    batch.runs.push((count, batch.keys.len() as u64));
+                    if batch.keys.len() == ROWS_AT_ONCE {
+                        each(&self.shown(labels, &batch))?;
+                        batch.keys.clear();
+                        batch.runs.clear();
+                    }
+                }
+            }
+        }
+        each(&self.shown(labels, &batch))
+    }
 }

@@ -13,6 +13,8 @@ use rayon::prelude::*;
 use tadoc_core::Network;
 
 use super::keys::{Key, bits_for};
+use super::partition::Record;
+use super::sites::Crossings;
 
 /// Rules that a thread takes at a time.
 const RULES_AT_ONCE: usize = 1 << 12;
@@ -58,11 +60,6 @@ impl<'n, K: Key> Windows<'n, K> {
             windows.ends = vec![Ends::default(); network.grammar().rule_count() as usize];
         }
         windows
-    }
-
-    /// Bits of a key.
-    pub(super) fn key_bits(&self) -> u32 {
-        self.n as u32 * self.bits
     }
 
     fn make_ends(&self) -> Vec<Ends<K>> {
@@ -163,33 +160,6 @@ impl<'n, K: Key> Windows<'n, K> {
         }
     }
 
-    /// The sequences that cross a border in the body of a rule.
-    #[inline]
-    pub(super) fn of_rule(&self, rule: u32, each: impl FnMut(K)) {
-        if self.network.lengths()[rule as usize] >= self.n as u64 {
-            self.cross(Passed::default(), self.network.grammar().body(rule), each);
-        }
-    }
-
-    /// The sequences that cross a border in a stretch of the root, or end in it and begin before it in the
-    /// same document; with the document's place.
-    pub(super) fn of_root(&self, stretch: Range<u32>, mut each: impl FnMut(usize, K)) {
-        let grammar = self.network.grammar();
-        let starts = grammar.document_starts();
-        let mut document = starts.partition_point(|&start| start <= stretch.start).max(1) - 1;
-        let mut at = stretch.start;
-        while at < stretch.end {
-            let end = starts[document + 1].min(stretch.end);
-            if at < end {
-                let before = &grammar.root()[starts[document] as usize..at as usize];
-                let row = &grammar.root()[at as usize..end as usize];
-                self.cross(self.passed(before), row, |key| each(document, key));
-            }
-            at = end;
-            document += 1;
-        }
-    }
-
     /// The state after a row of symbols.
     fn passed(&self, row: &[u32]) -> Passed<K> {
         let mut first = row.len();
@@ -213,5 +183,58 @@ impl<'n, K: Key> Windows<'n, K> {
             }
         }
         passed
+    }
+}
+
+impl<K: Key + Record<Key = K>> Crossings for Windows<'_, K> {
+    type Key = K;
+
+    fn key_bits(&self) -> u32 {
+        self.n as u32 * self.bits
+    }
+
+    fn network(&self) -> &Network {
+        self.network
+    }
+
+    /// An item ends at most one sequence, a rule as many as its head has items.
+    fn most(&self) -> u64 {
+        self.network.grammar().symbols().len() as u64 * (self.n as u64 - 1).max(1)
+    }
+
+    #[inline]
+    fn of_rule(&self, rule: u32, each: impl FnMut(K)) {
+        if self.network.lengths()[rule as usize] >= self.n as u64 {
+            self.cross(Passed::default(), self.network.grammar().body(rule), each);
+        }
+    }
+
+    fn of_root(&self, stretch: Range<u32>, mut each: impl FnMut(usize, K)) {
+        for_each_document(self.network, stretch, |document, before, row| {
+            self.cross(self.passed(before), row, |key| each(document, key));
+        });
+    }
+}
+
+/// Cuts a stretch of the root by documents; calls `each` with a document's place, its symbols before the
+/// stretch, and those in it.
+pub(super) fn for_each_document<'n>(
+    network: &'n Network,
+    stretch: Range<u32>,
+    mut each: impl FnMut(usize, &'n [u32], &'n [u32]),
+) {
+    let root = network.grammar().root();
+    let starts = network.grammar().document_starts();
+    // The last one that starts there is the one that has symbols there.
+    let mut document = starts.partition_point(|&start| start <= stretch.start).max(1) - 1;
+    let mut at = stretch.start;
+    while at < stretch.end {
+        let end = starts[document + 1].min(stretch.end);
+        if at < end {
+            let start = starts[document] as usize;
+            each(document, &root[start..at as usize], &root[at as usize..end as usize]);
+        }
+        at = end;
+        document += 1;
     }
 }

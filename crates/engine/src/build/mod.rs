@@ -5,7 +5,6 @@ pub mod dictionary;
 pub mod interner;
 pub mod lexer;
 pub mod order;
-pub(crate) mod parallel;
 pub mod prune;
 pub mod repair;
 pub mod sequitur;

@@ -8,7 +8,7 @@ use super::Builder;
 use super::lex::LexedSegment;
 use crate::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
 use crate::build::dictionary::MergedDictionary;
-use crate::build::parallel::map_concat;
+use crate::parallel::map_concat;
 use crate::build::repair::RePair;
 use crate::build::sequitur::Sequitur;
 use crate::{Level, SegmentInfo};

@@ -136,6 +136,50 @@ impl<'n> Walker<'n> {
     }
 }
 
+impl Walker<'_> {
+    /// The rules that a document uses, ascending, each with how often.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    pub fn rules(&mut self, document: usize) -> DocumentItems<'_> {
+        let Self { network, counters, rules, found, .. } = self;
+        found.0.clear();
+        found.1.clear();
+        let symbols = network.grammar().document(document);
+        match counters {
+            Counters::Narrow(of_rules, _) => walk_rules(network, symbols, rules, of_rules, found),
+            Counters::Wide(of_rules, _) => walk_rules(network, symbols, rules, of_rules, found),
+        }
+        DocumentItems { items: &found.0, counts: &found.1 }
+    }
+}
+
+fn walk_rules<C: Counter>(
+    network: &Network,
+    symbols: &[u32],
+    rules: &mut OrderedSet,
+    of_rules: &mut [C],
+    found: &mut (Vec<u32>, Vec<u64>),
+) {
+    let grammar = network.grammar().slices();
+    let add = |symbol: u32, weight: u64, rules: &mut OrderedSet, of_rules: &mut [C]| {
+        if let Some(rule) = grammar.rule_of(symbol) {
+            let counter = &mut of_rules[rule as usize];
+            if *counter == C::default() {
+                rules.insert(rule);
+            }
+            counter.add(weight);
+        }
+    };
+    symbols.iter().for_each(|&symbol| add(symbol, 1, rules, of_rules));
+    rules.drain(|rule, rules| {
+        let weight = std::mem::take(&mut of_rules[rule as usize]).get();
+        found.0.push(rule);
+        found.1.push(weight);
+        grammar.body(rule).iter().for_each(|&symbol| add(symbol, weight, rules, of_rules));
+    });
+}
+
 fn walk<C: Counter>(
     network: &Network,
     tables: Option<&Tables>,
@@ -184,10 +228,21 @@ pub fn map_documents<T: Send>(
     tables: Option<&Tables>,
     work: impl Fn(&mut Walker, Range<usize>) -> T + Sync,
 ) -> Vec<T> {
+    map_documents_in(network, tables, 0..network.documents().len(), work)
+}
+
+/// The same for some documents that follow each other.
+pub fn map_documents_in<T: Send>(
+    network: &Network,
+    tables: Option<&Tables>,
+    documents: Range<usize>,
+    work: impl Fn(&mut Walker, Range<usize>) -> T + Sync,
+) -> Vec<T> {
     // A walker is large, so they are handed from group to group.
     let idle: Mutex<Vec<Walker>> = Mutex::new(Vec::new());
-    groups(network)
+    groups(network, documents)
         .into_par_iter()
+        .with_max_len(1)
         .map(|documents| {
             let kept = idle.lock().expect("no thread panics while it holds the lock").pop();
             let mut walker = kept.unwrap_or_else(|| Walker::new(network, tables));
@@ -198,22 +253,18 @@ pub fn map_documents<T: Send>(
         .collect()
 }
 
-/// Runs of documents with about equally many symbols; the same on any number of threads would be nice, but
-/// is not needed: what comes of a document does not depend on its group.
-pub(crate) fn groups(network: &Network) -> Vec<Range<usize>> {
+/// Runs of documents with about equally many symbols.
+fn groups(network: &Network, documents: Range<usize>) -> Vec<Range<usize>> {
     let starts = network.grammar().document_starts();
-    let documents = starts.len() - 1;
-    let total = u64::from(starts[documents]) + documents as u64;
-    let size = total.div_ceil((rayon::current_num_threads() * GROUPS_PER_THREAD) as u64).max(1);
+    let weight = |from: usize, to: usize| u64::from(starts[to] - starts[from]) + (to - from) as u64;
+    let count = (rayon::current_num_threads() * GROUPS_PER_THREAD) as u64;
+    let size = weight(documents.start, documents.end).div_ceil(count).max(1);
     let mut groups = Vec::new();
-    let mut first = 0;
-    let mut weight = 0;
-    for document in 0..documents {
-        weight += u64::from(starts[document + 1] - starts[document]) + 1;
-        if weight >= size || document + 1 == documents {
+    let mut first = documents.start;
+    for document in documents.clone() {
+        if weight(first, document + 1) >= size || document + 1 == documents.end {
             groups.push(first..document + 1);
             first = document + 1;
-            weight = 0;
         }
     }
     groups

@@ -6,6 +6,7 @@
 //! - **Bottom-up**, tables go from the rules to the root: [`Tables`] has for rules the items that they expand to, with
 //!   counts, in one allocation whose size is known before; [`fold`] computes any value of a rule from the values of its
 //!   symbols.
+//! - **Postings**: [`Postings`] turns the items of documents round to the documents of items.
 //! - **Borders**: [`Borders`] has the first and last items of every rule, so that what crosses from one symbol
 //!   to the next can be seen without expanding either.
 //!
@@ -33,11 +34,13 @@
 mod borders;
 mod documents;
 mod ordered_set;
+mod postings;
 mod tables;
 mod weights;
 
 pub use borders::Borders;
-pub use documents::{DocumentItems, Walker, map_documents};
+pub use documents::{DocumentItems, Walker, map_documents, map_documents_in};
+pub use postings::{DocumentLists, Postings};
 pub use tables::Tables;
 pub use weights::{Occurrences, occurrences};
 

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use tadoc_core::Network;
 
 use super::fold;
-use crate::view::split;
+use crate::parallel::split;
 
 /// Rules that a thread takes at a time.
 const RULES_AT_ONCE: usize = 1 << 10;

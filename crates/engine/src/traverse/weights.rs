@@ -14,7 +14,7 @@ use rayon::prelude::*;
 use tadoc_core::{Network, Part};
 
 use super::RULES_AT_ONCE;
-use crate::view::split;
+use crate::parallel::split;
 
 /// Tables of counters take at most so many bytes, all together.
 const TABLE_BYTES: usize = 48 << 20;

@@ -11,10 +11,10 @@ use rayon::prelude::*;
 use tadoc_core::{Grammar, Network, Part, View};
 
 use self::segment::Piece;
-pub(crate) use self::segment::split;
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
+use crate::parallel::split;
 use crate::progress::{Observer, Phase};
 
 /// What stands for a token without a term.

@@ -11,6 +11,7 @@ use rayon::prelude::*;
 use tadoc_core::Grammar;
 
 use super::NONE;
+use crate::parallel::split;
 
 /// Symbols of the root that a thread copies at a time.
 const ROOT_AT_ONCE: usize = 1 << 16;
@@ -179,16 +180,4 @@ fn copy_root(
     // What starts behind the last symbol: empty documents, and the end.
     starts.resize(document_starts.len(), total);
     (copied, starts)
-}
-
-/// Cuts a row into stretches of these lengths.
-pub(crate) fn split<T>(row: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
-    let mut rest = row;
-    lengths
-        .map(|length| {
-            let (stretch, behind) = std::mem::take(&mut rest).split_at_mut(length);
-            rest = behind;
-            stretch
-        })
-        .collect()
 }

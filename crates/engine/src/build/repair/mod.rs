@@ -26,7 +26,7 @@ use tadoc_core::{Grammar, TokenSequence};
 use self::sequence::BARRIER;
 use super::builder::{CancelFlag, Cancelled, GrammarBuilder};
 use super::order;
-use super::parallel::map_concat;
+use crate::parallel::map_concat;
 use super::prune::{Bodies, prune};
 
 /// Cells of a chunk, at the most.

@@ -1,0 +1,24 @@
+//! The contract of what runs tasks.
+
+use crate::answer::Answer;
+use crate::{Question, Strategy, View};
+
+/// An answer, and how it was come by.
+pub struct Answered<'v> {
+    /// The answer.
+    pub answer: Box<dyn Answer + 'v>,
+    /// The strategy that was taken.
+    pub strategy: Strategy,
+    /// Why it was: what either would have cost, by the backend's estimate; empty if it was asked for.
+    pub reason: String,
+}
+
+/// Where a task runs. A backend gets a view and a question and gives the answer; it opens no files, and
+/// gives the same answer as every other one.
+pub trait Backend: Send + Sync {
+    /// The name that the command uses.
+    fn name(&self) -> &'static str;
+
+    /// Answers a question.
+    fn answer<'v>(&self, view: &'v View, question: &Question) -> crate::Result<Answered<'v>>;
+}

@@ -1,0 +1,233 @@
+//! Sequences with the documents that they occur in, top-down.
+//!
+//! Every sequence is sorted once for each place where it crosses a border, not for each time that it occurs: a
+//! place is in a document's own symbols, or in a rule, and for every rule it is known in which documents it
+//! occurs and how often. What a sequence has in each document is then the sum over its places; for most, which
+//! have one place, it is a copy of a rule's list.
+//!
+//! The answer is made bucket by bucket while it is given. Cost: O(symbols) to sort, the rules that each document
+//! uses, and the rows of the answer. Memory: a key and 4 bytes for each place, 12 bytes for each rule of each
+//! document, and the rows of the buckets at hand.
+
+use std::io;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use tadoc_core::Network;
+use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+
+use super::inverted_index::{RANKED_COLUMNS, rank};
+use super::keys::Key;
+use super::labels::Packing;
+use super::partition::{Record, sorted_bucket};
+use super::sites::Sites;
+use super::windows::Windows;
+use crate::error::{Error, Result};
+use crate::traverse::{DocumentLists, Postings, map_documents};
+
+/// Buckets a thread that are given at a time.
+const BUCKETS_PER_THREAD: usize = 8;
+
+/// Sequences, ascending, each with its documents by count.
+pub(super) struct RankedIndex<'n, K> {
+    network: &'n Network,
+    packing: Packing,
+    sites: Sites<Windows<'n, K>>,
+    /// The documents of every rule.
+    of_rules: Postings,
+    least: u64,
+    top: usize,
+}
+
+impl<'n, K: Key + Record<Key = K>> RankedIndex<'n, K> {
+    pub(super) fn new(
+        network: &'n Network,
+        packing: Packing,
+        least: u64,
+        top: Option<usize>,
+        memory: u64,
+    ) -> Result<Self> {
+        let lists = map_documents(network, None, |walker, documents| {
+            let mut lists = DocumentLists::new(documents.start);
+            for document in documents {
+                let found = walker.rules(document);
+                // Rules that are too short to hold a sequence are not asked for.
+                let long = found
+                    .iter()
+                    .filter(|&(rule, _)| network.lengths()[rule as usize] >= packing.n as u64);
+                for (rule, count) in long {
+                    lists.items.push(rule);
+                    lists.counts.push(count);
+                }
+                lists.close();
+            }
+            lists
+        });
+        let needed = 24 * lists.iter().map(|list| list.items.len() as u64).sum::<u64>();
+        if needed > memory {
+            return Err(Error::TooLittleMemory { given: memory, least: needed });
+        }
+        let of_rules = Postings::new(&lists, network.grammar().rule_count());
+        drop(lists);
+        let sites = Sites::new(Windows::new(network, packing.n), memory - needed);
+        let top = top.unwrap_or(usize::MAX);
+        Ok(Self { network, packing, sites, of_rules, least, top })
+    }
+
+    /// The rows of a bucket, out of its places in documents and in rules.
+    fn rows(&self, root: &[(K, u32)], rules: &[(K, u32)]) -> BucketRows<K> {
+        let mut rows = BucketRows::default();
+        let mut found: Vec<(u32, u64)> = Vec::new();
+        let (mut at_root, mut at_rule) = (0, 0);
+        loop {
+            let key = match (root.get(at_root), rules.get(at_rule)) {
+                (Some(&(one, _)), Some(&(other, _))) => one.min(other),
+                (Some(&(key, _)), None) | (None, Some(&(key, _))) => key,
+                (None, None) => break,
+            };
+            found.clear();
+            let mut places = 0;
+            while let Some(&(_, document)) = root.get(at_root).filter(|record| record.0 == key) {
+                // Places in the root come in the order of documents.
+                match found.last_mut() {
+                    Some(last) if last.0 == document => last.1 += 1,
+                    _ => found.push((document, 1)),
+                }
+                at_root += 1;
+            }
+            places += usize::from(!found.is_empty());
+            while let Some(&(_, rule)) = rules.get(at_rule).filter(|record| record.0 == key) {
+                // A sequence may cross several borders of one rule.
+                let mut times = 0;
+                while rules.get(at_rule) == Some(&(key, rule)) {
+                    times += 1;
+                    at_rule += 1;
+                }
+                let (documents, counts) = self.of_rules.get(rule);
+                let counts = counts.iter().map(|&count| times * count);
+                found.extend(documents.iter().copied().zip(counts));
+                places += 1;
+            }
+            if places > 1 {
+                add_up(&mut found);
+            }
+            if self.least > 1 && found.iter().map(|&(_, count)| count).sum::<u64>() < self.least {
+                continue;
+            }
+            if found.is_empty() {
+                continue;
+            }
+            rank(&mut found);
+            found.truncate(self.top);
+            rows.documents.extend_from_slice(&found);
+            rows.keys.push(key);
+            rows.ends.push(rows.documents.len());
+        }
+        rows
+    }
+}
+
+/// Adds up the counts of equal documents.
+fn add_up(found: &mut Vec<(u32, u64)>) {
+    found.sort_unstable();
+    found.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 += later.1;
+        }
+        same
+    });
+}
+
+/// Rows of sequences that follow each other.
+#[derive(Debug, Default)]
+struct BucketRows<K> {
+    keys: Vec<K>,
+    /// Where the documents of each end.
+    ends: Vec<usize>,
+    documents: Vec<(u32, u64)>,
+}
+
+/// Rows of several buckets.
+struct RankedRows<'a, K> {
+    labels: Labels<'a>,
+    packing: Packing,
+    network: &'a Network,
+    buckets: Vec<BucketRows<K>>,
+    /// Where the rows of each bucket end.
+    ends: Vec<u64>,
+}
+
+impl<K: Key> Rows for RankedRows<'_, K> {
+    fn columns(&self) -> &'static [Column] {
+        RANKED_COLUMNS
+    }
+
+    fn len(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        let numbers = self.network.documents();
+        let mut at = rows.start;
+        let mut number = self.ends.partition_point(|&end| end <= at);
+        while at < rows.end {
+            let bucket = &self.buckets[number];
+            let before = self.ends[number] - bucket.documents.len() as u64;
+            let until = (self.ends[number].min(rows.end) - before) as usize;
+            let mut row = (at - before) as usize;
+            let mut place = bucket.ends.partition_point(|&end| end <= row);
+            while row < until {
+                let end = bucket.ends[place].min(until);
+                self.packing.show(self.labels, bucket.keys[place], |sequence| {
+                    for &(document, count) in &bucket.documents[row..end] {
+                        let name = self.labels.documents[numbers[document as usize] as usize];
+                        each(&[sequence, Value::Text(name), Value::Count(count)]);
+                    }
+                });
+                row = end;
+                place += 1;
+            }
+            at = before + until as u64;
+            number += 1;
+        }
+    }
+}
+
+impl<K: Key + Record<Key = K>> Answer for RankedIndex<'_, K> {
+    fn columns(&self) -> &'static [Column] {
+        RANKED_COLUMNS
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let at_once = rayon::current_num_threads() * BUCKETS_PER_THREAD;
+        for pass in &self.sites.passes {
+            let filled = self.sites.fill(
+                pass,
+                |document, key| Some((key, document as u32)),
+                |rule, key| Some((key, rule)),
+            );
+            for first in pass.clone().step_by(at_once) {
+                let last = pass.end.min(first + at_once);
+                let made = (first..last).into_par_iter().with_max_len(1).map(|bucket| {
+                    let root = sorted_bucket(&filled.root, bucket);
+                    self.rows(&root, &sorted_bucket(&filled.rules, bucket))
+                });
+                let buckets: Vec<BucketRows<K>> = made.collect();
+                let mut end = 0;
+                let ends = buckets.iter().map(|bucket| {
+                    end += bucket.documents.len() as u64;
+                    end
+                });
+                let ends = ends.collect();
+                let (packing, network) = (self.packing, self.network);
+                each(&RankedRows { labels, packing, network, buckets, ends })?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,140 @@
+//! Terms with their occurrences: word count and sort.
+
+use std::io;
+use std::ops::Range;
+
+use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+use tadoc_core::{Network, Strategy};
+
+use super::ranking::{Ranking, rank_items};
+use crate::traverse::{Tables, occurrences};
+
+const COLUMNS: &[Column] = &[Column::text("term"), Column::count("count")];
+
+/// How often every item occurs. Bottom-up needs room for tables, in bytes.
+pub(super) fn count_items(network: &Network, strategy: Strategy, memory: u64) -> Vec<u64> {
+    match strategy {
+        Strategy::TopDown => occurrences(network, ..).items,
+        Strategy::BottomUp => count_by_tables(network, &Tables::new(network, memory)),
+    }
+}
+
+/// Adds up the tables of the rules in the root; a rule without one is looked into.
+fn count_by_tables(network: &Network, tables: &Tables) -> Vec<u64> {
+    let grammar = network.grammar().slices();
+    let mut counts = vec![0_u64; network.grammar().token_count() as usize];
+    let mut open: Vec<&[u32]> = vec![network.grammar().root()];
+    while let Some(symbols) = open.pop() {
+        for &symbol in symbols {
+            match grammar.rule_of(symbol) {
+                None => counts[symbol as usize] += 1,
+                Some(rule) => match tables.get(rule) {
+                    Some(table) => {
+                        for &(item, count) in table {
+                            counts[item as usize] += u64::from(count);
+                        }
+                    }
+                    None => open.push(grammar.body(rule)),
+                },
+            }
+        }
+    }
+    counts
+}
+
+/// Terms with their occurrences: by occurrences descending, then term ascending.
+#[derive(Debug)]
+pub(super) struct WordCounts(pub(super) Ranking<u32>);
+
+impl WordCounts {
+    pub(super) fn new(counts: &[u64], least: u64, top: Option<usize>) -> Self {
+        let mut ranking = rank_items(counts, least);
+        if let Some(top) = top {
+            ranking.truncate(top);
+        }
+        Self(ranking)
+    }
+}
+
+/// Terms with their occurrences, by term ascending.
+#[derive(Debug)]
+pub(super) struct SortedCounts {
+    terms: Vec<u32>,
+    counts: Vec<u64>,
+}
+
+impl SortedCounts {
+    pub(super) fn new(counts: &[u64], least: u64, top: Option<usize>) -> Self {
+        let rows = (0..).zip(counts.iter().copied());
+        let kept = rows.filter(|&(_, count)| count >= least.max(1)).take(top.unwrap_or(usize::MAX));
+        let (terms, counts) = kept.unzip();
+        Self { terms, counts }
+    }
+}
+
+/// A part of either, with what its numbers stand for.
+struct CountRows<'a, T> {
+    labels: Labels<'a>,
+    rows: &'a T,
+}
+
+impl Rows for CountRows<'_, WordCounts> {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn len(&self) -> u64 {
+        self.rows.0.keys.len() as u64
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        for (term, count) in self.rows.0.rows(rows) {
+            each(&[Value::Text(self.labels.terms.get(term)), Value::Count(count)]);
+        }
+    }
+}
+
+impl Rows for CountRows<'_, SortedCounts> {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn len(&self) -> u64 {
+        self.rows.terms.len() as u64
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        for row in rows.start as usize..rows.end as usize {
+            let term = self.labels.terms.get(self.rows.terms[row]);
+            each(&[Value::Text(term), Value::Count(self.rows.counts[row])]);
+        }
+    }
+}
+
+impl Answer for WordCounts {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        each(&CountRows { labels, rows: self })
+    }
+}
+
+impl Answer for SortedCounts {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        each(&CountRows { labels, rows: self })
+    }
+}
