@@ -77,4 +77,5 @@ pub use compress::{
 pub use corpus::{Corpus, RestoreReport, VerifyReport};
 pub use error::{Error, Result};
 pub use progress::{Observer, Phase};
+pub use tadoc_core::answer;
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
