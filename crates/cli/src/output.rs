@@ -1,8 +1,7 @@
 //! Where results go: standard output or a file, with a writer that keeps what went wrong; and JSON reports.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
@@ -59,10 +58,10 @@ impl Output {
         let mut prefix = path.file_name().with_context(cannot)?.to_owned();
         prefix.push(".tmp-");
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // Not the builder's own file, which only its owner could read.
         let file = tempfile::Builder::new()
             .prefix(&prefix)
-            .permissions(Permissions::from_mode(0o666)) // less what the umask takes
-            .tempfile_in(folder.unwrap_or(Path::new(".")))
+            .make_in(folder.unwrap_or(Path::new(".")), |path| File::create_new(path))
             .with_context(cannot)?;
         Ok(Self::to(Target::Aside { file, path: path.to_owned(), replace }, name))
     }
@@ -189,6 +188,7 @@ pub fn print_text(text: &str) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();

@@ -10,17 +10,20 @@ use crate::output::Output;
 /// `--format`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
-    /// Aligned, for people; the default on a terminal
+    /// Aligned, for people; long text is cut; the default on a terminal
     Table,
     /// One row a line, columns by tab, no header; the default elsewhere
+    ///
+    /// In text a backslash, tab, line feed and carriage return are \\ \t \n \r, and bytes that are not UTF-8
+    /// are \xHH.
     Tsv,
-    /// With a header row
+    /// With a header row; bytes that are not UTF-8 are \xHH, and a backslash before such is \x5c
     Csv,
-    /// One object a line
+    /// One object a line; text that is not UTF-8 is in base64, with _base64 behind the column's name
     Json,
-    /// Arrow's IPC stream
+    /// Arrow's IPC stream; text as in csv
     Arrow,
-    /// Parquet, compressed with Zstandard
+    /// Parquet, compressed with Zstandard; text as in csv
     Parquet,
     /// Matrix Market: documents by terms, for answers that are such a matrix
     Mtx,

@@ -9,7 +9,6 @@ use std::sync::Arc;
 
 use arrow_schema::SchemaRef;
 use parquet::arrow::ArrowSchemaConverter;
-use parquet::arrow::add_encoded_arrow_schema_to_metadata;
 use parquet::arrow::arrow_writer::{
     ArrowColumnChunk, ArrowColumnWriter, ArrowRowGroupWriterFactory, compute_leaves,
 };
@@ -42,14 +41,12 @@ pub struct Maker {
 impl Parquet {
     pub fn new(output: Output, columns: &[Column]) -> anyhow::Result<Self> {
         let schema = schema(columns);
-        let mut properties = WriterProperties::builder()
+        let properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_created_by(concat!("tadoc version ", env!("CARGO_PKG_VERSION")).into())
             .build();
         let described = ArrowSchemaConverter::new().convert(&schema)?;
-        // Without it, some readers take unsigned counts for signed ones.
-        add_encoded_arrow_schema_to_metadata(&schema, &mut properties);
         let to =
             SerializedFileWriter::new(output, described.root_schema_ptr(), Arc::new(properties))
                 .map_err(told)?;
