@@ -17,8 +17,7 @@ use crate::units;
 
 /// List the documents of an archive
 ///
-/// Columns: document, bytes; with --long also mode and modified. In TSV a backslash, tab, line feed and
-/// carriage return in a name are \\ \t \n \r, and bytes that are not UTF-8 are \xHH.
+/// Columns: document, bytes; with --long also mode and modified, which are empty where they are not known.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tadoc list corpus.tdc"

@@ -12,10 +12,8 @@ use crate::output::Output;
 pub enum Format {
     /// Aligned, for people; long text is cut; the default on a terminal
     Table,
-    /// One row a line, columns by tab, no header; the default elsewhere
-    ///
-    /// In text a backslash, tab, line feed and carriage return are \\ \t \n \r, and bytes that are not UTF-8
-    /// are \xHH.
+    /// One row a line, columns by tab, no header; in text a backslash, tab, line feed and carriage return are
+    /// \\ \t \n \r, and bytes that are not UTF-8 are \xHH; the default elsewhere
     Tsv,
     /// With a header row; bytes that are not UTF-8 are \xHH, and a backslash before such is \x5c
     Csv,

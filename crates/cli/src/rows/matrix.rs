@@ -1,7 +1,7 @@
 //! `--format mtx`: Matrix Market's coordinate format, which SciPy, R, Julia and MATLAB read.
 //!
 //! Rows are documents, columns terms, both counted from 1. The number of entries stands first, so an
-//! answer is written as a whole; 15 to 40 ns an entry.
+//! answer is written as a whole; about 40 ns an entry.
 
 use std::io::Write;
 

@@ -24,6 +24,8 @@ mod table;
 mod utf8;
 
 #[cfg(test)]
+mod speed;
+#[cfg(test)]
 mod tests;
 
 pub use arguments::{Format, FormatArguments};

@@ -18,9 +18,11 @@ const COLUMNS: &[Column] = &[
     Column::real("weight"),
 ];
 
+type Row = ([Vec<u8>; 2], Vec<u8>, u64, f64);
+
 /// Rows of two terms, a name, and two numbers.
 #[derive(Clone)]
-struct Answer(Vec<([Vec<u8>; 2], Vec<u8>, u64, f64)>);
+struct Answer(Vec<Row>);
 
 impl Rows for Answer {
     fn columns(&self) -> &'static [Column] {
@@ -144,7 +146,7 @@ fn write(format: Format, batches: &[Answer]) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-fn to_file(format: Format, path: &Path) -> FormatArguments {
+pub fn to_file(format: Format, path: &Path) -> FormatArguments {
     FormatArguments { format: Some(format), output: Some(path.into()), force: false }
 }
 
@@ -157,7 +159,7 @@ fn same(left: f64, right: f64) -> bool {
     left.to_bits() == right.to_bits() || (left.is_nan() && right.is_nan())
 }
 
-fn formats() -> Vec<Format> {
+pub fn formats() -> Vec<Format> {
     let mut formats = vec![Format::Table, Format::Tsv, Format::Csv, Format::Json];
     if cfg!(feature = "columns") {
         formats.extend([Format::Arrow, Format::Parquet]);
@@ -495,109 +497,4 @@ fn a_terminal_is_spared_bytes_that_it_cannot_show() {
     for format in [Format::Table, Format::Tsv, Format::Csv, Format::Json] {
         assert!(RowWriter::open(&to_file(format, terminal), COLUMNS).is_ok());
     }
-}
-
-/// What a row costs in each format, in time on the processors and in all;
-/// `cargo test --release -p tadoc-cli speed -- --ignored --nocapture`.
-#[test]
-#[ignore = "measures"]
-fn speed() {
-    const TERMS: &[Column] = &[Column::text("term"), Column::count("count")];
-    const TRIPLES: &[Column] =
-        &[Column::text("sequence"), Column::text("document"), Column::count("count")];
-    const REALS: &[Column] =
-        &[Column::text("document"), Column::text("term"), Column::real("weight")];
-
-    struct Counted {
-        columns: &'static [Column],
-        rows: u64,
-        words: Vec<Vec<u8>>,
-    }
-
-    impl Rows for Counted {
-        fn columns(&self) -> &'static [Column] {
-            self.columns
-        }
-
-        fn len(&self) -> u64 {
-            self.rows
-        }
-
-        fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-            let word = |number: u64| &*self.words[number as usize % self.words.len()];
-            for row in rows {
-                let name = word(row / 100);
-                let count = Value::Count(row.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (row % 64));
-                match self.columns {
-                    TRIPLES => each(&[
-                        Value::Terms(&[word(row), word(row + 7), word(row + 31)]),
-                        Value::Text(name),
-                        count,
-                    ]),
-                    REALS => each(&[
-                        Value::Text(name),
-                        Value::Text(word(row)),
-                        Value::Real(row as f64 / 7.0),
-                    ]),
-                    _ => each(&[Value::Text(word(row)), count]),
-                }
-            }
-        }
-    }
-
-    // Words of 1 to 16 letters in no order, few enough to stay in cache: what is measured is formatting.
-    let mut state = 1_u64;
-    let mut next = || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        state >> 33
-    };
-    let words = |next: &mut dyn FnMut() -> u64, letters: &[&str]| -> Vec<Vec<u8>> {
-        let mut word = || {
-            let length = 1 + next() % 16;
-            (0..length).map(|_| letters[next() as usize % letters.len()]).collect::<String>()
-        };
-        (0..4096).map(|_| word().into_bytes()).collect()
-    };
-    let latin = words(&mut next, &["a", "b", "c", "d", "e"]);
-    let mixed = words(&mut next, &["a", "b", "c", "d", "é"]);
-    let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    for (name, columns, words, rows) in [
-        ("term, count", TERMS, &latin, 10_000_000),
-        ("term, count; accents", TERMS, &mixed, 10_000_000),
-        ("sequence, document, count", TRIPLES, &latin, 5_000_000),
-        ("document, term, weight", REALS, &latin, 5_000_000),
-    ] {
-        let answer = Counted { columns, rows, words: words.clone() };
-        for format in formats() {
-            for threads in [1, threads] {
-                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-                let start = (processor_time(), std::time::Instant::now());
-                pool.install(|| {
-                    let mut writer =
-                        RowWriter::open(&to_file(format, Path::new("/dev/null")), columns).unwrap();
-                    writer.write(&answer).unwrap();
-                    writer.finish().unwrap();
-                });
-                let worked = (processor_time() - start.0) as f64 / rows as f64;
-                let elapsed = start.1.elapsed().as_nanos() as f64 / rows as f64;
-                println!("{name}: {format:?}, {threads} threads: {worked:.1} ns, {elapsed:.1} ns");
-            }
-        }
-        let start = processor_time();
-        let mut values = 0;
-        answer.visit(0..rows, &mut |row| values += std::hint::black_box(row).len());
-        let worked = (processor_time() - start) as f64 / rows as f64;
-        println!("{name}: visiting alone: {worked:.1} ns");
-        assert_eq!(values as u64, rows * columns.len() as u64);
-    }
-}
-
-/// Nanoseconds that this process has had on processors, in Linux's clock ticks of a hundredth of a second.
-fn processor_time() -> u64 {
-    let status = fs::read_to_string("/proc/self/stat").unwrap();
-    let (_, after) = status.rsplit_once(')').unwrap();
-    let ticks =
-        after.split_whitespace().skip(11).take(2).map(|field| field.parse::<u64>().unwrap());
-    ticks.sum::<u64>() * 10_000_000
 }
