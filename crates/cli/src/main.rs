@@ -10,6 +10,7 @@ mod inputs;
 mod interrupt;
 mod output;
 mod progress;
+mod rows;
 mod select;
 mod units;
 

@@ -1,61 +1,97 @@
-//! Results on standard output: rows in the formats that scripts rely on, JSON reports, and a writer that
-//! keeps what went wrong.
+//! Where results go: standard output or a file, with a writer that keeps what went wrong; and JSON reports.
 
-use std::borrow::Cow;
+use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
+use std::path::{Path, PathBuf};
 
-use anyhow::anyhow;
-use clap::ValueEnum;
+use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
-use tadoc::text::escape;
+use tempfile::NamedTempFile;
 
-/// `--format`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Format {
-    /// Aligned, for people; the default on a terminal
-    Table,
-    /// One row a line, columns by tab, no header; the default elsewhere
-    Tsv,
-    /// With a header row
-    Csv,
-    /// One object a line
-    Json,
-}
-
-impl Format {
-    /// The format asked for, or the one that suits where the output goes.
-    pub fn or_default(asked: Option<Self>) -> Self {
-        asked.unwrap_or_else(|| if io::stdout().is_terminal() { Self::Table } else { Self::Tsv })
-    }
-}
-
-/// A name in a JSON object or CSV field: its text; where it is not UTF-8, escaped as in TSV.
-pub fn name_text(name: &[u8]) -> Cow<'_, str> {
-    match std::str::from_utf8(name) {
-        Ok(text) => Cow::Borrowed(text),
-        Err(_) => Cow::Owned(escape(name).to_string()),
-    }
-}
-
-/// Writes a CSV field, in quotes where it needs them (RFC 4180).
-pub fn write_csv_field(to: &mut dyn Write, field: &str) -> io::Result<()> {
-    if field.contains([',', '"', '\n', '\r']) {
-        write!(to, "\"{}\"", field.replace('"', "\"\""))
-    } else {
-        to.write_all(field.as_bytes())
-    }
-}
-
-/// Standard output, buffered. What went wrong in writing is kept apart from what the library makes of it,
+/// Where results go, buffered. What went wrong in writing is kept apart from what the library makes of it,
 /// so that the message names the right place.
 pub struct Output {
-    to: BufWriter<io::Stdout>,
+    to: BufWriter<Target>,
+    name: String,
     error: Option<io::Error>,
 }
 
+enum Target {
+    Standard(io::Stdout),
+    /// What cannot be half-written or replaced: a device, a pipe with a name.
+    Special(File),
+    /// A file that gets its name when it is complete. Dropped before, it is removed.
+    Aside {
+        file: NamedTempFile,
+        path: PathBuf,
+        replace: bool,
+    },
+}
+
 impl Output {
+    /// Standard output.
     pub fn new() -> Self {
-        Self { to: BufWriter::with_capacity(1 << 16, io::stdout()), error: None }
+        Self::to(Target::Standard(io::stdout()), "standard output".into())
+    }
+
+    /// A file that will be at `path` when the output is finished. One that is there already is replaced
+    /// only if `replace` says so, and then not before the new one is complete.
+    ///
+    /// Unlike an archive it is not synced: an answer can be asked for again.
+    pub fn create(path: &Path, replace: bool) -> anyhow::Result<Self> {
+        let cannot = || format!("cannot write {}", path.display());
+        if path.as_os_str() == "-" {
+            bail!("-o takes the name of a file; without it, standard output is written to");
+        }
+        let name = path.display().to_string();
+        match fs::metadata(path) {
+            Ok(there) if there.is_dir() => bail!("{name} is a folder; -o takes the name of a file"),
+            Ok(there) if !there.is_file() => {
+                let file = File::options().write(true).open(path).with_context(cannot)?;
+                return Ok(Self::to(Target::Special(file), name));
+            }
+            _ => {}
+        }
+        if !replace && path.symlink_metadata().is_ok() {
+            return Err(tadoc::Error::Exists { path: path.to_owned() }.into());
+        }
+        let mut prefix = path.file_name().with_context(cannot)?.to_owned();
+        prefix.push(".tmp-");
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+        // Not the builder's own file, which only its owner could read.
+        let file = tempfile::Builder::new()
+            .prefix(&prefix)
+            .make_in(folder.unwrap_or(Path::new(".")), |path| File::create_new(path))
+            .with_context(cannot)?;
+        Ok(Self::to(Target::Aside { file, path: path.to_owned(), replace }, name))
+    }
+
+    fn to(target: Target, name: String) -> Self {
+        Self { to: BufWriter::with_capacity(1 << 16, target), name, error: None }
+    }
+
+    /// Whether it is standard output.
+    pub fn is_standard(&self) -> bool {
+        matches!(self.to.get_ref(), Target::Standard(_))
+    }
+
+    /// Whether a person sees it as it comes.
+    pub fn is_terminal(&self) -> bool {
+        match self.to.get_ref() {
+            Target::Standard(stdout) => stdout.is_terminal(),
+            Target::Special(file) => file.is_terminal(),
+            Target::Aside { .. } => false,
+        }
+    }
+
+    /// How many columns the terminal has, if it is one that knows.
+    pub fn terminal_width(&self) -> Option<usize> {
+        let size = match self.to.get_ref() {
+            Target::Standard(stdout) => terminal_size::terminal_size_of(stdout),
+            Target::Special(file) => terminal_size::terminal_size_of(file),
+            Target::Aside { .. } => None,
+        };
+        size.map(|(width, _)| usize::from(width.0))
     }
 
     /// Writes one object on a line of its own.
@@ -66,32 +102,41 @@ impl Output {
         Ok(())
     }
 
-    /// Ends the output of work that has ended with `result`.
+    /// Ends the output of work that has ended with `result`; a file gets its name if all went well.
     pub fn finish<T>(mut self, result: Result<T, impl Into<anyhow::Error>>) -> anyhow::Result<T> {
         let result = result.map_err(Into::into);
         if result.is_ok() {
             let _ = self.flush();
         }
-        match self.error.take() {
-            None => result,
-            Some(error) => {
-                // What is still buffered cannot be written either.
-                let _ = self.to.into_parts();
-                let kind = error.kind();
-                Err(anyhow!(io::Error::new(kind, format!("standard output: {error}"))))
+        if let Some(error) = self.error.take() {
+            // What is still buffered cannot be written either.
+            let _ = self.to.into_parts();
+            return Err(anyhow!(error));
+        }
+        let value = result?;
+        if let (Target::Aside { file, path, replace }, _) = self.to.into_parts() {
+            let named = if replace { file.persist(&path) } else { file.persist_noclobber(&path) };
+            if let Err(failed) = named {
+                if failed.error.kind() == io::ErrorKind::AlreadyExists {
+                    return Err(tadoc::Error::Exists { path }.into());
+                }
+                return Err(failed.error).with_context(|| format!("cannot write {}", self.name));
             }
         }
+        Ok(value)
     }
 
+    /// Keeps an error, and gives it with the name of where it happened.
     fn keep<T>(&mut self, result: io::Result<T>) -> io::Result<T> {
-        result.inspect_err(|error| {
-            if error.kind() != io::ErrorKind::Interrupted {
-                let copy = match error.raw_os_error() {
-                    Some(code) => io::Error::from_raw_os_error(code),
-                    None => io::Error::new(error.kind(), error.to_string()),
-                };
-                self.error.get_or_insert(copy);
+        result.map_err(|error| {
+            if error.kind() == io::ErrorKind::Interrupted {
+                return error;
             }
+            let told = || io::Error::new(error.kind(), format!("{}: {error}", self.name));
+            if self.error.is_none() {
+                self.error = Some(told());
+            }
+            told()
         })
     }
 }
@@ -105,6 +150,24 @@ impl Write for Output {
     fn flush(&mut self) -> io::Result<()> {
         let result = self.to.flush();
         self.keep(result)
+    }
+}
+
+impl Write for Target {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Standard(stdout) => stdout.write(bytes),
+            Self::Special(file) => file.write(bytes),
+            Self::Aside { file, .. } => file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match self {
+            Self::Standard(stdout) => stdout.flush(),
+            Self::Special(file) => file.flush(),
+            Self::Aside { file, .. } => file.flush(),
+        }
     }
 }
 
@@ -125,22 +188,75 @@ pub fn print_text(text: &str) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::os::unix::fs::PermissionsExt;
 
-    #[test]
-    fn names_in_json() {
-        assert_eq!(name_text(b"a\tb\\"), "a\tb\\");
-        assert_eq!(name_text(b"a\t\xff"), "a\\t\\xff");
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
     }
 
     #[test]
-    fn csv_fields_are_quoted_where_they_must() {
-        let field = |text: &str| {
-            let mut bytes = Vec::new();
-            write_csv_field(&mut bytes, text).unwrap();
-            String::from_utf8(bytes).unwrap()
-        };
-        assert_eq!(field("plain name"), "plain name");
-        assert_eq!(field("a,b"), "\"a,b\"");
-        assert_eq!(field("say \"x\"\n"), "\"say \"\"x\"\"\n\"");
+    fn a_file_gets_its_name_when_it_is_complete() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let mut output = Output::create(&path, false).unwrap();
+        output.write_all(b"all of it").unwrap();
+        assert!(!path.exists() && names(folder.path())[0].starts_with("out.tmp-"));
+        output.finish(anyhow::Ok(())).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"all of it");
+        assert_eq!(names(folder.path()), ["out"]);
+        let mode = fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o600, 0o600);
+        assert_eq!(mode & 0o111, 0);
+    }
+
+    #[test]
+    fn what_fails_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        let mut output = Output::create(&path, false).unwrap();
+        output.write_all(b"half of it").unwrap();
+        let failed: anyhow::Result<()> = Err(anyhow!("no more"));
+        assert!(output.finish(failed).is_err());
+        let mut output = Output::create(&path, false).unwrap();
+        output.write_all(b"half of it").unwrap();
+        drop(output);
+        assert!(names(folder.path()).is_empty());
+    }
+
+    #[test]
+    fn an_existing_file_is_replaced_only_by_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("out");
+        // One that comes up while the answer is written wins, too.
+        let late = Output::create(&path, false).unwrap();
+        fs::write(&path, "precious").unwrap();
+        for refused in [late.finish(anyhow::Ok(())), Output::create(&path, false).map(drop)] {
+            assert!(refused.unwrap_err().to_string().contains("exists already"));
+        }
+        let mut output = Output::create(&path, true).unwrap();
+        output.write_all(b"new").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"precious");
+        output.finish(anyhow::Ok(())).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"new");
+        assert_eq!(names(folder.path()), ["out"]);
+    }
+
+    #[test]
+    fn devices_are_written_to_and_not_replaced() {
+        let mut output = Output::create(Path::new("/dev/null"), true).unwrap();
+        output.write_all(b"gone").unwrap();
+        output.finish(anyhow::Ok(())).unwrap();
+        assert!(!fs::metadata("/dev/null").unwrap().is_file());
+        let mut output = Output::create(Path::new("/dev/full"), false).unwrap();
+        output.write_all(b"too much").unwrap();
+        let error = output.finish(anyhow::Ok(())).unwrap_err().to_string();
+        assert!(error.starts_with("/dev/full: No space left"), "{error}");
+        for wrong in ["-", "."] {
+            assert!(Output::create(Path::new(wrong), true).is_err());
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! The contract of what runs tasks.
 
 use crate::answer::Answer;
-use crate::{Question, Strategy, View};
+use crate::{Limits, Strategy, Task, View};
 
 /// An answer, and how it was come by.
 pub struct Answered<'v> {
@@ -13,12 +13,17 @@ pub struct Answered<'v> {
     pub reason: String,
 }
 
-/// Where a task runs. A backend gets a view and a question and gives the answer; it opens no files, and
+/// Where a task runs. A backend gets a view and a task and gives the answer; it opens no files, and
 /// gives the same answer as every other one.
 pub trait Backend: Send + Sync {
     /// The name that the command uses.
     fn name(&self) -> &'static str;
 
-    /// Answers a question.
-    fn answer<'v>(&self, view: &'v View, question: &Question) -> crate::Result<Answered<'v>>;
+    /// Runs a task.
+    fn answer<'v>(
+        &self,
+        view: &'v View,
+        task: Task,
+        limits: &Limits,
+    ) -> crate::Result<Answered<'v>>;
 }

@@ -79,6 +79,12 @@ pub enum Error {
         /// Which one.
         path: PathBuf,
     },
+    /// A backend could not do its work.
+    #[error("{what}")]
+    Backend {
+        /// What is wrong, and what to do.
+        what: String,
+    },
     /// A file or folder could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {

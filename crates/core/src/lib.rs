@@ -21,5 +21,5 @@ pub use array::Array;
 pub use backend::{Answered, Backend};
 pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
-pub use task::{Question, Strategy, Task};
+pub use task::{Limits, Strategy, Task};
 pub use view::{Network, Part, Terms, View};

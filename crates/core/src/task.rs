@@ -62,26 +62,23 @@ impl Task {
     }
 }
 
-/// A task, and what is wanted of its answer.
+/// What is wanted of an answer, and what it may take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Question {
-    /// What is asked.
-    pub task: Task,
+pub struct Limits {
     /// Which way to go; `None` leaves it to the backend.
     pub strategy: Option<Strategy>,
-    /// Terms or sequences that occur less often in all are left out.
+    /// Terms, sequences or pairs that occur less often in all are left out.
     pub least: u64,
     /// At most so many rows; where an answer has groups (the terms of a document, the documents of a term
     /// or sequence), at most so many of each group.
     pub top: Option<usize>,
-    /// Bytes that the work may take, beside the view and the answer's labels.
+    /// Bytes that the work may take, beside the view and the answer.
     pub memory: u64,
 }
 
-impl Question {
-    /// The task with no filter, any strategy, and the memory that is taken by default.
-    pub fn new(task: Task) -> Self {
-        Self { task, strategy: None, least: 1, top: None, memory: DEFAULT_MEMORY }
+impl Default for Limits {
+    fn default() -> Self {
+        Self { strategy: None, least: 1, top: None, memory: DEFAULT_MEMORY }
     }
 }
 

@@ -284,9 +284,7 @@ impl View {
 
     /// Bytes that it holds.
     pub fn memory(&self) -> u64 {
-        self.network.memory()
-            + self.terms.bytes.len() as u64
-            + 8 * self.terms.ends.len() as u64
+        self.network.memory() + self.terms.bytes.len() as u64 + 8 * self.terms.ends.len() as u64
     }
 }
 

@@ -89,12 +89,26 @@ pub enum Error {
         least: u64,
     },
     /// More of something than one view can have.
-    #[error("more than {most} {what} cannot be one question; ask about fewer documents or archives")]
+    #[error(
+        "more than {most} {what} cannot be one question; ask about fewer documents or archives"
+    )]
     TooMany {
         /// What there is too much of.
         what: &'static str,
         /// How many there may be.
         most: u64,
+    },
+    /// A length that is not possible.
+    #[error("{what} has {least} to {most} terms, not {given}")]
+    BadLength {
+        /// What it is the length of.
+        what: &'static str,
+        /// The length asked for.
+        given: usize,
+        /// The least that is possible.
+        least: usize,
+        /// The most that is possible.
+        most: usize,
     },
     /// There is no language of that name.
     #[error("there is no language {given:?}; there are: {}", names(Language::ALL))]

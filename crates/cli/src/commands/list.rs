@@ -1,23 +1,23 @@
 //! `tadoc list`: the documents of an archive.
 
 use std::io::{self, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use serde::Serialize;
 use tadoc::Document;
+use tadoc::answer::{Column, Rows, Value};
 use tadoc::text::escape;
 
 use super::{documents, open};
 use crate::arguments::examples;
 use crate::failure::{Outcome, printable};
-use crate::output::{Format, Output, name_text, write_csv_field};
+use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::units;
 
 /// List the documents of an archive
 ///
-/// Columns: document, bytes; with --long also mode and modified. In TSV a backslash, tab, line feed and
-/// carriage return in a name are \\ \t \n \r, and bytes that are not UTF-8 are \xHH.
+/// Columns: document, bytes; with --long also mode and modified, which are empty where they are not known.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tadoc list corpus.tdc"
@@ -34,33 +34,67 @@ pub struct List {
     #[arg(short, long)]
     long: bool,
 
-    /// How to print [default: table on a terminal, tsv elsewhere]
-    #[arg(long, value_enum)]
-    format: Option<Format>,
+    #[command(flatten)]
+    format: FormatArguments,
 }
 
-#[derive(Serialize)]
-struct Row<'d> {
-    document: &'d str,
-    bytes: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mode: Option<Option<String>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    modified: Option<Option<String>>,
+const COLUMNS: &[Column] = &[
+    Column::text("document"),
+    Column::count("bytes"),
+    Column::text("mode"),
+    Column::text("modified"),
+];
+
+/// Documents as rows; a mode or time that is not known is empty.
+struct Listing<'d> {
+    documents: &'d [Document],
+    columns: &'static [Column],
+}
+
+impl<'d> Listing<'d> {
+    fn new(documents: &'d [Document], long: bool) -> Self {
+        Self { documents, columns: if long { COLUMNS } else { &COLUMNS[..2] } }
+    }
+}
+
+impl Rows for Listing<'_> {
+    fn columns(&self) -> &'static [Column] {
+        self.columns
+    }
+
+    fn len(&self) -> u64 {
+        self.documents.len() as u64
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        for document in &self.documents[rows.start as usize..rows.end as usize] {
+            let (name, bytes) = (Value::Text(&document.name), Value::Count(document.bytes));
+            if self.columns.len() == 2 {
+                each(&[name, bytes]);
+            } else {
+                let mode = mode(document).unwrap_or_default();
+                let modified = modified(document).unwrap_or_default();
+                let (mode, modified) = (mode.as_bytes(), modified.as_bytes());
+                each(&[name, bytes, Value::Text(mode), Value::Text(modified)]);
+            }
+        }
+    }
 }
 
 impl List {
     pub fn run(self) -> anyhow::Result<Outcome> {
         let corpus = open(&self.archive)?;
         let documents = documents(&corpus, &self.archive)?;
-        let mut output = Output::new();
-        let result = match Format::or_default(self.format) {
-            Format::Table => table(documents, self.long, &mut output).map_err(Into::into),
-            Format::Tsv => tsv(documents, self.long, &mut output).map_err(Into::into),
-            Format::Csv => csv(documents, self.long, &mut output).map_err(Into::into),
-            Format::Json => json(documents, self.long, &mut output),
-        };
-        output.finish(result)?;
+        if self.format.format() == Format::Table {
+            let mut output = self.format.open()?;
+            let result = table(documents, self.long, &mut output);
+            output.finish(result)?;
+        } else {
+            let listing = Listing::new(documents, self.long);
+            let mut writer = RowWriter::open(&self.format, listing.columns)?;
+            writer.write(&listing)?;
+            writer.finish()?;
+        }
         Ok(Outcome::Done)
     }
 }
@@ -73,7 +107,8 @@ fn modified(document: &Document) -> Option<String> {
     document.modified.map(units::moment)
 }
 
-/// Sizes for people, names last so that long ones disturb nothing, and a line of totals.
+/// Sizes for people, names last so that long ones disturb nothing, and a line of totals: what people know
+/// from `ls`, and not the table that other answers have.
 pub fn table(documents: &[Document], long: bool, to: &mut dyn Write) -> io::Result<()> {
     for document in documents {
         write!(to, "{:>10}  ", units::size(document.bytes))?;
@@ -94,44 +129,6 @@ pub fn table(documents: &[Document], long: bool, to: &mut dyn Write) -> io::Resu
     )
 }
 
-fn tsv(documents: &[Document], long: bool, to: &mut dyn Write) -> io::Result<()> {
-    for document in documents {
-        write!(to, "{}\t{}", escape(&document.name), document.bytes)?;
-        if long {
-            let mode = mode(document).unwrap_or_default();
-            write!(to, "\t{mode}\t{}", modified(document).unwrap_or_default())?;
-        }
-        writeln!(to)?;
-    }
-    Ok(())
-}
-
-fn csv(documents: &[Document], long: bool, to: &mut dyn Write) -> io::Result<()> {
-    writeln!(to, "document,bytes{}", if long { ",mode,modified" } else { "" })?;
-    for document in documents {
-        write_csv_field(to, &name_text(&document.name))?;
-        write!(to, ",{}", document.bytes)?;
-        if long {
-            let mode = mode(document).unwrap_or_default();
-            write!(to, ",{mode},{}", modified(document).unwrap_or_default())?;
-        }
-        writeln!(to)?;
-    }
-    Ok(())
-}
-
-fn json(documents: &[Document], long: bool, to: &mut Output) -> anyhow::Result<()> {
-    for document in documents {
-        to.json(&Row {
-            document: &name_text(&document.name),
-            bytes: document.bytes,
-            mode: long.then(|| mode(document)),
-            modified: long.then(|| modified(document)),
-        })?;
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -145,28 +142,41 @@ mod tests {
         ]
     }
 
-    fn printed(
-        print: fn(&[Document], bool, &mut dyn Write) -> io::Result<()>,
-        long: bool,
-    ) -> String {
+    #[test]
+    fn the_table() {
         let mut bytes = Vec::new();
-        print(&documents(), long, &mut bytes).unwrap();
-        String::from_utf8(bytes).unwrap()
+        table(&documents(), true, &mut bytes).unwrap();
+        assert_eq!(
+            String::from_utf8(bytes).unwrap(),
+            "       5 B  0644  1970-01-01 00:00:00  a,b\\t
+   2.0 KiB                             \\x1b\\xff
+   2.0 KiB  in 2 documents\n"
+        );
     }
 
     #[test]
     fn rows_in_each_format() {
-        assert_eq!(printed(tsv, false), "a,b\\t\t5\n\x1b\\xff\t2048\n");
+        let folder = tempfile::tempdir().unwrap();
+        let printed = |format: &str, long| {
+            let output = folder.path().join(format!("list.{format}"));
+            let arguments =
+                FormatArguments { output: Some(output.clone()), force: true, format: None };
+            let documents = documents();
+            let listing = Listing::new(&documents, long);
+            let mut writer = RowWriter::open(&arguments, listing.columns).unwrap();
+            writer.write(&listing).unwrap();
+            writer.finish().unwrap();
+            std::fs::read_to_string(output).unwrap()
+        };
+        assert_eq!(printed("tsv", false), "a,b\\t\t5\n\x1b\\xff\t2048\n");
         assert_eq!(
-            printed(tsv, true),
+            printed("tsv", true),
             "a,b\\t\t5\t0644\t1970-01-01T00:00:00.000000007Z\n\x1b\\xff\t2048\t\t\n"
         );
-        assert_eq!(printed(csv, false), "document,bytes\n\"a,b\t\",5\n\x1b\\xff,2048\n");
+        assert_eq!(printed("csv", false), "document,bytes\n\"a,b\t\",5\n\x1b\\xff,2048\n");
         assert_eq!(
-            printed(table, true),
-            "       5 B  0644  1970-01-01 00:00:00  a,b\\t
-   2.0 KiB                             \\x1b\\xff
-   2.0 KiB  in 2 documents\n"
+            printed("json", false),
+            "{\"document\":\"a,b\\t\",\"bytes\":5}\n{\"document_base64\":\"G/8=\",\"bytes\":2048}\n"
         );
     }
 }

@@ -34,6 +34,39 @@ fn lists_in_each_format() {
 }
 
 #[test]
+fn answers_to_a_file() {
+    let folder = archive();
+    let printed = folder.run(&["list", "c.tdc", "--format", "csv"]).succeeds();
+    // The file's ending says the format, and --format says it better.
+    folder.run(&["list", "c.tdc", "-o", "list.csv"]).succeeds();
+    assert_eq!(folder.read("list.csv"), printed.text().as_bytes());
+    folder.run(&["list", "c.tdc", "--format", "csv", "--output", "list.txt"]).succeeds();
+    assert_eq!(folder.read("list.txt"), printed.text().as_bytes());
+    let refused = folder.run(&["list", "c.tdc", "-o", "list.csv"]).exits(2);
+    refused.says("list.csv exists already; give another name, or --force");
+    folder.run(&["list", "c.tdc", "-o", "list.csv", "--force", "--format", "table"]).succeeds();
+    assert!(String::from_utf8(folder.read("list.csv")).unwrap().contains("in 2 documents"));
+    folder.run(&["list", "c.tdc", "-o", "no/list.csv"]).exits(2).says("cannot write no/list.csv");
+    folder.run(&["list", "c.tdc", "-o", "in"]).exits(2).says("in is a folder");
+    folder.run(&["list", "c.tdc", "--force"]).exits(2);
+    folder.run(&["list", "c.tdc", "--format", "mtx", "-o", "m"]).exits(2).says("no matrix");
+    assert_eq!(folder.names(), ["c.tdc", "in", "list.csv", "list.txt"]);
+}
+
+#[test]
+fn columns_for_other_tools() {
+    let folder = archive();
+    for (format, magic) in [("parquet", &b"PAR1"[..]), ("arrow", &b"\xff\xff\xff\xff"[..])] {
+        let run = folder.run(&["list", "c.tdc", "--long", "--format", format]);
+        if cfg!(feature = "columns") {
+            assert!(run.succeeds().bytes().starts_with(magic));
+        } else {
+            run.exits(2).says("feature `columns`");
+        }
+    }
+}
+
+#[test]
 fn info_in_figures() {
     let folder = archive();
     let info = &folder.run(&["info", "c.tdc", "--json"]).succeeds().json()[0];

@@ -163,6 +163,7 @@ fn a_full_disk_is_told() {
         &["restore", "c.tdc", "--stdout"],
         &["list", "c.tdc"],
         &["list", "c.tdc", "--format", "json"],
+        &["list", "c.tdc", "--format", "table"],
         &["info", "c.tdc"],
         &["verify", "c.tdc"],
         &["completions", "bash"],
@@ -198,7 +199,15 @@ fn a_reader_that_has_seen_enough_is_no_error() {
     let folder = Folder::new();
     folder.write("a", prose(2_000_000));
     folder.run(&["compress", "a", "-o", "c.tdc"]).succeeds();
-    for command in ["cat c.tdc a", "restore c.tdc --stdout", "completions bash"] {
+    folder.write("lines", "one\n".repeat(50_000));
+    folder.run(&["compress", "lines", "--split", "lines", "-o", "l.tdc"]).succeeds();
+    for command in [
+        "cat c.tdc a",
+        "restore c.tdc --stdout",
+        "list l.tdc",
+        "list l.tdc --format json",
+        "completions bash",
+    ] {
         let script = format!("set -o pipefail; {TADOC} {command} | head -1 > /dev/null");
         let mut shell = Command::new("bash");
         let output = shell.args(["-c", &script]).current_dir(folder.path("")).output().unwrap();

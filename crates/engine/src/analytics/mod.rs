@@ -49,7 +49,7 @@ use std::borrow::Cow;
 use rayon::prelude::*;
 use tadoc_core::answer::Answer;
 use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
-use tadoc_core::{Answered, Backend, Network, Question, Strategy, Task, View};
+use tadoc_core::{Answered, Backend, Limits, Network, Strategy, Task, View};
 
 use self::inverted_index::InvertedIndex;
 use self::keys::{Key, Wide, bits_for};
@@ -63,7 +63,7 @@ use self::tfidf::TfIdf;
 use self::windows::Windows;
 use self::word_count::{SortedCounts, WordCounts, count_items};
 use crate::error::{Error, Result};
-use crate::traverse::{Tables, occurrences};
+use crate::traverse::{Occurrences, Tables, occurrences};
 
 pub use self::pairs::Measure;
 pub use self::tfidf::TfIdfOptions;
@@ -77,39 +77,26 @@ impl Backend for CpuBackend {
         "cpu"
     }
 
-    fn answer<'v>(&self, view: &'v View, question: &Question) -> tadoc_core::Result<Answered<'v>> {
-        answer(view, question).map_err(|error| match error {
+    fn answer<'v>(
+        &self,
+        view: &'v View,
+        task: Task,
+        limits: &Limits,
+    ) -> tadoc_core::Result<Answered<'v>> {
+        answer(view, task, limits).map_err(|error| match error {
             Error::Archive(error) => error,
-            error => tadoc_core::Error::Work { what: error.to_string() },
+            error => tadoc_core::Error::Backend { what: error.to_string() },
         })
     }
 }
 
-/// Answers a question about a view.
-pub fn answer<'v>(view: &'v View, question: &Question) -> Result<Answered<'v>> {
+/// Runs a task on a view.
+pub fn answer<'v>(view: &'v View, task: Task, limits: &Limits) -> Result<Answered<'v>> {
     let network = view.network();
-    let Question { task, least, top, memory, .. } = *question;
+    let Limits { least, top, memory, .. } = *limits;
     let n = task.terms_of_a_key();
-    if !(1..=LONGEST_SEQUENCE).contains(&n) {
-        return Err(Error::BadLength { what: "a sequence", given: n, least: 1, most: LONGEST_SEQUENCE });
-    }
-    let whole = "weights visit every symbol once, tables no fewer";
-    let chosen = |reason: &str| (Strategy::TopDown, reason.to_string());
-    let mut estimate = |network: &Network| {
-        let estimate = select::per_document(network, memory / 2);
-        (estimate.cheaper(), estimate.reason())
-    };
-    let (strategy, reason) = match (question.strategy, task) {
-        (Some(strategy), _) => (strategy, String::new()),
-        (None, Task::InvertedIndex | Task::TermVector) => estimate(network),
-        (None, Task::SequenceCountPerDocument { .. }) => {
-            chosen("sequences are in few rules, and in these once")
-        }
-        (None, Task::RankedInvertedIndex { .. }) => {
-            chosen("a sequence has few places, and the documents of a rule are known")
-        }
-        (None, _) => chosen(whole),
-    };
+    check_length("a sequence", n, 1, LONGEST_SEQUENCE)?;
+    let (strategy, reason) = choose(network, task, limits);
     let tables = |network: &Network| {
         (strategy == Strategy::BottomUp).then(|| Tables::new(network, memory / 2))
     };
@@ -137,24 +124,55 @@ pub fn answer<'v>(view: &'v View, question: &Question) -> Result<Answered<'v>> {
         | Task::SequenceCountPerDocument { .. }
         | Task::RankedInvertedIndex { .. } => {
             let packing = Packing { n, bits: bits_for(network.grammar().token_count()) };
-            let question = &Question { strategy: Some(strategy), ..*question };
+            let limits = &Limits { strategy: Some(strategy), ..*limits };
             match packing.n as u32 * packing.bits {
-                ..=64 => sequences::<u64>(network, packing, question)?,
-                ..=128 => sequences::<u128>(network, packing, question)?,
-                _ => sequences::<Wide>(network, packing, question)?,
+                ..=64 => sequences::<u64>(network, packing, task, limits)?,
+                ..=128 => sequences::<u128>(network, packing, task, limits)?,
+                _ => sequences::<Wide>(network, packing, task, limits)?,
             }
         }
     };
     Ok(Answered { answer, strategy, reason })
 }
 
+fn check_length(what: &'static str, given: usize, least: usize, most: usize) -> Result<()> {
+    if (least..=most).contains(&given) {
+        return Ok(());
+    }
+    Err(Error::BadLength { what, given, least, most })
+}
+
+/// The strategy that is asked for, or else the cheaper one, and why.
+fn choose(network: &Network, task: Task, limits: &Limits) -> (Strategy, String) {
+    if let Some(strategy) = limits.strategy {
+        return (strategy, String::new());
+    }
+    let reason = match task {
+        Task::InvertedIndex | Task::TermVector => {
+            let estimate = select::per_document(network, limits.memory / 2);
+            return (estimate.cheaper(), estimate.reason());
+        }
+        Task::WordCount | Task::Sort | Task::SequenceCount { .. } => {
+            "weights visit every symbol once, tables no fewer"
+        }
+        Task::SequenceCountPerDocument { .. } => {
+            "a sequence is in few rules, so tables save little"
+        }
+        Task::RankedInvertedIndex { .. } => {
+            "a sequence has few places, and the documents of a rule are known"
+        }
+    };
+    (Strategy::TopDown, reason.to_string())
+}
+
 /// The tasks over sequences, with keys that are wide enough.
 fn sequences<'v, K: Key + Record<Key = K>>(
     network: &'v Network,
     packing: Packing,
-    question: &Question,
+    task: Task,
+    limits: &Limits,
 ) -> Result<Box<dyn Answer + 'v>> {
-    let Question { task, least, top, memory, strategy } = *question;
+    let Limits { least, top, memory, strategy } = *limits;
     let bottom_up = strategy == Some(Strategy::BottomUp);
     if !bottom_up {
         match task {
@@ -197,23 +215,70 @@ fn temporary(source: std::io::Error) -> Error {
     Error::Io { path: "a temporary file".into(), source }
 }
 
-/// TF-IDF of every term in every document: terms ascending, or with `top` those that weigh most.
-/// Terms that occur fewer than `least` times in all are left out before anything is weighed.
-pub fn tfidf<'v>(
-    view: &'v View,
-    options: TfIdfOptions,
-    question: &DocumentQuestion,
-) -> Answered<'v> {
+/// TF-IDF of every term in every document: terms ascending, or with a limit those that weigh most. Terms below
+/// the least count are left out before anything is weighed.
+pub fn tfidf<'v>(view: &'v View, options: TfIdfOptions, limits: &Limits) -> Answered<'v> {
     let network = view.network();
-    let (strategy, reason) = match question.strategy {
-        Some(strategy) => (strategy, String::new()),
-        None => {
-            let estimate = select::per_document(network, question.memory / 2);
-            (estimate.cheaper(), estimate.reason())
-        }
-    };
-    let tables = (strategy == Strategy::BottomUp).then(|| Tables::new(network, question.memory / 2));
+    let (strategy, reason) = choose(network, Task::TermVector, limits);
+    let tables = (strategy == Strategy::BottomUp).then(|| Tables::new(network, limits.memory / 2));
     let totals = occurrences(network, ..).items;
-    let answer = TfIdf::new(network, tables, options, &totals, question.least, question.top);
+    let answer = TfIdf::new(network, tables, options, &totals, limits.least, limits.top);
     Answered { answer: Box::new(answer), strategy, reason }
+}
+
+/// Pairs of terms that stand at most `window` terms apart in one document, and how often: unordered (the lesser term is the first),
+/// or in the order of the text.
+pub fn cooccurrence<'v>(
+    view: &'v View,
+    window: usize,
+    ordered: bool,
+    limits: &Limits,
+) -> Result<Answered<'v>> {
+    check_length("a window", window, 1, WIDEST_WINDOW)?;
+    let counts = count_pairs(view, window, ordered, limits, &occurrences(view.network(), ..))?;
+    Ok(by_weights(Box::new(counts)))
+}
+
+/// Pairs of terms within a window of `window` terms (2: next to each other) in the order of the text, with
+/// scores; in the order of one of them. Pairs below the least count are left out, and scores are not changed by that.
+pub fn collocations<'v>(
+    view: &'v View,
+    window: usize,
+    measure: Measure,
+    limits: &Limits,
+) -> Result<Answered<'v>> {
+    check_length("a window", window, 2, WIDEST_WINDOW)?;
+    let occurrences = occurrences(view.network(), ..);
+    // The most frequent pairs are not those of the highest scores, so all are counted.
+    let unlimited = Limits { top: None, ..*limits };
+    let counted = count_pairs(view, window - 1, true, &unlimited, &occurrences)?;
+    let rows = counted.rows().map_err(temporary)?;
+    let collocations = Collocations::new(
+        rows.into_par_iter(),
+        counted.packing(),
+        window,
+        occurrences.items,
+        measure,
+        limits.top,
+    );
+    Ok(by_weights(Box::new(collocations)))
+}
+
+fn count_pairs(
+    view: &View,
+    reach: usize,
+    ordered: bool,
+    limits: &Limits,
+    occurrences: &Occurrences,
+) -> Result<SequenceCounts<u64>> {
+    let Limits { least, top, memory, .. } = *limits;
+    let pairs = Pairs::new(view.network(), reach, !ordered);
+    let packing = pairs.packing();
+    SequenceCounts::new(pairs, packing, occurrences, least, top, memory, true).map_err(temporary)
+}
+
+/// Pairs are counted in one way only.
+fn by_weights<'v>(answer: Box<dyn Answer + 'v>) -> Answered<'v> {
+    let reason = "pairs are counted by weights only".to_string();
+    Answered { answer, strategy: Strategy::TopDown, reason }
 }

@@ -78,7 +78,8 @@ impl Crossings for Pairs<'_> {
     fn most(&self) -> u64 {
         let grammar = self.network.grammar();
         let reach = self.reach as u64;
-        let rules = grammar.symbols().par_iter().filter(|&&symbol| grammar.rule_of(symbol).is_some());
+        let rules =
+            grammar.symbols().par_iter().filter(|&&symbol| grammar.rule_of(symbol).is_some());
         let rules = rules.count() as u64;
         grammar.symbols().len() as u64 * reach + rules * (reach * (reach - 1) / 2)
     }

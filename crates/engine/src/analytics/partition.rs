@@ -171,10 +171,7 @@ fn sort_pieces<R: Record>(records: &mut [R], scratch: &mut [R], bits: u32) {
     records.copy_from_slice(scratch);
     let pieces = crate::parallel::split(records, sizes.iter().copied());
     let rooms = crate::parallel::split(scratch, sizes.iter().copied());
-    pieces
-        .into_par_iter()
-        .zip(rooms)
-        .for_each(|(piece, room)| sort(piece, room, shift));
+    pieces.into_par_iter().zip(rooms).for_each(|(piece, room)| sort(piece, room, shift));
 }
 
 /// Digit by digit, the lowest first. A digit that is the same everywhere is passed over.
@@ -222,7 +219,8 @@ mod tests {
 
     #[test]
     fn rows_of_all_lengths_are_sorted() {
-        for (count, bits) in [(0, 20), (1, 20), (100, 20), (3000, 60), (40_000, 17), (300_000, 50)] {
+        for (count, bits) in [(0, 20), (1, 20), (100, 20), (3000, 60), (40_000, 17), (300_000, 50)]
+        {
             let mut records: Vec<(u64, u32)> = numbers(count, bits).into_iter().zip(0..).collect();
             let mut expected = records.clone();
             expected.sort();
@@ -252,9 +250,8 @@ mod tests {
                 buckets
             })
             .collect();
-        let sorted: Vec<u64> = (0..layout.buckets())
-            .flat_map(|bucket| sorted_bucket(&fillings, bucket))
-            .collect();
+        let sorted: Vec<u64> =
+            (0..layout.buckets()).flat_map(|bucket| sorted_bucket(&fillings, bucket)).collect();
         let mut expected = all;
         expected.sort_unstable();
         assert!(sorted == expected);

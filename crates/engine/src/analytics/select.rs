@@ -90,7 +90,10 @@ fn steps(
 ) -> (f64, f64) {
     let grammar = network.grammar().slices();
     let rules_of = |symbols: &[u32], seen: &mut OrderedSet| {
-        symbols.iter().filter_map(|&symbol| grammar.rule_of(symbol)).for_each(|rule| seen.insert(rule));
+        symbols
+            .iter()
+            .filter_map(|&symbol| grammar.rule_of(symbol))
+            .for_each(|rule| seen.insert(rule));
     };
     let own = symbols.len() as f64 * SYMBOL;
     let (mut top_down, mut bottom_up) = (own, own);

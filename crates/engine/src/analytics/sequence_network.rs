@@ -93,7 +93,11 @@ pub(super) fn make<K: Key + Record<Key = K>>(
     let mut first = 0_u32;
     let firsts: Vec<u32> = distinct
         .iter()
-        .map(|keys| std::mem::replace(&mut first, first + keys.len() as u32))
+        .map(|keys| {
+            let before = first;
+            first += keys.len() as u32;
+            before
+        })
         .collect();
     sorted.par_iter().zip(&firsts).for_each(|(records, &first)| {
         let mut number = first;
@@ -133,7 +137,8 @@ impl Row {
 
     /// The rules of the row that have sequences.
     fn rules<'n>(&self, network: &'n Network, n: usize) -> impl Iterator<Item = u32> + use<'n> {
-        let rules = self.symbols(network).iter().filter_map(|&symbol| network.grammar().rule_of(symbol));
+        let rules =
+            self.symbols(network).iter().filter_map(|&symbol| network.grammar().rule_of(symbol));
         rules.filter(move |&rule| network.lengths()[rule as usize] >= n as u64)
     }
 

@@ -19,9 +19,9 @@ use rayon::prelude::*;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
 use super::keys::Key;
-use super::labels::Packing;
+use super::labels::{Packing, SequenceNames};
 use super::partition::{Record, sorted_bucket};
-use super::ranking::Ranking;
+use super::ranking::{Ranking, rank_items};
 use super::sites::{Crossings, Filled, Sites};
 use crate::traverse::Occurrences;
 
@@ -45,7 +45,10 @@ pub(super) struct SequenceCounts<K> {
 enum PassRows<K> {
     Memory(Ranking<K>),
     /// The keys are in a file.
-    File { file: Mutex<File>, runs: Vec<(u64, u64)> },
+    File {
+        file: Mutex<File>,
+        runs: Vec<(u64, u64)>,
+    },
 }
 
 impl<K: Key + Record<Key = K>> SequenceCounts<K> {
@@ -233,12 +236,50 @@ impl<K> SequenceCounts<K> {
         SequenceRows { labels, packing: self.packing, pairs: self.pairs, rows }
     }
 
+    /// How pairs or sequences are packed.
+    pub(super) fn packing(&self) -> Packing {
+        self.packing
+    }
+
     /// All rows, if they are in memory.
-    pub(super) fn ranking(&self) -> Option<&Ranking<K>> {
+    fn ranking(&self) -> Option<&Ranking<K>> {
         match &self.passes[..] {
             [PassRows::Memory(ranking)] => Some(ranking),
             _ => None,
         }
+    }
+}
+
+impl<K: Key + Record<Key = K>> SequenceCounts<K> {
+    /// Sequences that were counted as items of a network.
+    pub(super) fn of_items(
+        counts: &[u64],
+        names: SequenceNames<K>,
+        least: u64,
+        top: Option<usize>,
+    ) -> Self {
+        let ranked = rank_items(counts, least);
+        let keys = ranked.keys.iter().map(|&item| names.keys[item as usize]).collect();
+        let mut ranking = Ranking { keys, runs: ranked.runs };
+        let top = top.unwrap_or(usize::MAX);
+        ranking.truncate(top);
+        let passes = vec![PassRows::Memory(ranking)];
+        Self { packing: names.packing, pairs: false, passes, top }
+    }
+
+    /// All keys with their counts, in memory.
+    pub(super) fn rows(&self) -> io::Result<Vec<(K, u64)>> {
+        let mut rows = Vec::new();
+        for pass in &self.passes {
+            let (mut keys, mut start) = (Vec::new(), 0);
+            for &(count, end) in pass.runs() {
+                keys.clear();
+                pass.read(start..end, &mut keys)?;
+                rows.extend(keys.iter().map(|&key| (key, count)));
+                start = end;
+            }
+        }
+        Ok(rows)
     }
 }
 
@@ -266,7 +307,9 @@ impl<K: Key> Answer for SequenceCounts<K> {
         for count in counts {
             for (pass, next) in self.passes.iter().zip(&mut next_run) {
                 let runs = pass.runs();
-                let Some(&(_, end)) = runs.get(*next).filter(|run| run.0 == count) else { continue };
+                let Some(&(_, end)) = runs.get(*next).filter(|run| run.0 == count) else {
+                    continue;
+                };
                 let mut start = if *next == 0 { 0 } else { runs[*next - 1].1 };
                 *next += 1;
                 while start < end && left > 0 {

@@ -119,7 +119,9 @@ impl<C: Crossings> Sites<C> {
         let root = stretches(self.network().grammar().root().len() as u32).map(|stretch| {
             let mut buckets = Buckets::new(self.layout);
             self.crossings.of_root(stretch, |document, key| {
-                if in_pass(key) && let Some(record) = of_root(document, key) {
+                if in_pass(key)
+                    && let Some(record) = of_root(document, key)
+                {
                     buckets.push(record);
                 }
             });
@@ -129,7 +131,9 @@ impl<C: Crossings> Sites<C> {
             let mut buckets = Buckets::new(self.layout);
             for rule in stretch {
                 self.crossings.of_rule(rule, |key| {
-                    if in_pass(key) && let Some(record) = of_rule(rule, key) {
+                    if in_pass(key)
+                        && let Some(record) = of_rule(rule, key)
+                    {
                         buckets.push(record);
                     }
                 });

@@ -131,7 +131,11 @@ struct VectorRows<'a, N> {
 }
 
 impl<'a, N: Names> VectorRows<'a, N> {
-    fn new(vectors: &'a TermVectors<'_, N>, lists: &'a [DocumentLists], labels: Labels<'a>) -> Self {
+    fn new(
+        vectors: &'a TermVectors<'_, N>,
+        lists: &'a [DocumentLists],
+        labels: Labels<'a>,
+    ) -> Self {
         let mut end = 0;
         let ends = lists.iter().map(|list| {
             end += list.items.len() as u64;

@@ -59,13 +59,14 @@ impl<'n> TfIdf<'n> {
         if options.use_idf {
             let mut with_term = vec![0_u64; terms];
             for range in document_ranges(network) {
-                let found = map_documents_in(network, tables.as_ref(), range, |walker, documents| {
-                    let mut terms: Vec<u32> = Vec::new();
-                    for document in documents {
-                        terms.extend_from_slice(walker.document(document).items);
-                    }
-                    terms
-                });
+                let found =
+                    map_documents_in(network, tables.as_ref(), range, |walker, documents| {
+                        let mut terms: Vec<u32> = Vec::new();
+                        for document in documents {
+                            terms.extend_from_slice(walker.document(document).items);
+                        }
+                        terms
+                    });
                 found.iter().flatten().for_each(|&term| with_term[term as usize] += 1);
             }
             for (factor, with_term) in factors.iter_mut().zip(with_term) {

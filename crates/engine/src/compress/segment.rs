@@ -8,9 +8,9 @@ use super::Builder;
 use super::lex::LexedSegment;
 use crate::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
 use crate::build::dictionary::MergedDictionary;
-use crate::parallel::map_concat;
 use crate::build::repair::RePair;
 use crate::build::sequitur::Sequitur;
+use crate::parallel::map_concat;
 use crate::{Level, SegmentInfo};
 
 /// Builds and encodes a segment on the threads of the current pool. The figures say nothing yet about which

@@ -94,38 +94,40 @@ fn fill(network: &Network, reach: usize, rows: &mut [u32], tails: bool) {
     for level in network.levels().windows(2).rev() {
         let (own, below) = rows.split_at_mut(level[1] as usize * reach);
         let own = &mut own[level[0] as usize * reach..];
-        own.par_chunks_mut(reach).with_min_len(RULES_AT_ONCE).enumerate().for_each(|(place, own)| {
-            let mut filled = 0;
-            let mut take = |items: &[u32]| {
-                let count = items.len().min(reach - filled);
-                if tails {
-                    let end = reach - filled;
-                    own[end - count..end].copy_from_slice(&items[items.len() - count..]);
-                } else {
-                    own[filled..filled + count].copy_from_slice(&items[..count]);
-                }
-                filled += count;
-                filled < reach
-            };
-            let mut take_symbol = |&symbol: &u32| match grammar.rule_of(symbol) {
-                None => take(&[symbol]),
-                Some(child) => {
-                    let length = network.lengths()[child as usize].min(reach as u64) as usize;
-                    let start = (child - level[1]) as usize * reach;
-                    take(if tails {
-                        &below[start + reach - length..start + reach]
+        own.par_chunks_mut(reach).with_min_len(RULES_AT_ONCE).enumerate().for_each(
+            |(place, own)| {
+                let mut filled = 0;
+                let mut take = |items: &[u32]| {
+                    let count = items.len().min(reach - filled);
+                    if tails {
+                        let end = reach - filled;
+                        own[end - count..end].copy_from_slice(&items[items.len() - count..]);
                     } else {
-                        &below[start..start + length]
-                    })
+                        own[filled..filled + count].copy_from_slice(&items[..count]);
+                    }
+                    filled += count;
+                    filled < reach
+                };
+                let mut take_symbol = |&symbol: &u32| match grammar.rule_of(symbol) {
+                    None => take(&[symbol]),
+                    Some(child) => {
+                        let length = network.lengths()[child as usize].min(reach as u64) as usize;
+                        let start = (child - level[1]) as usize * reach;
+                        take(if tails {
+                            &below[start + reach - length..start + reach]
+                        } else {
+                            &below[start..start + length]
+                        })
+                    }
+                };
+                let body = grammar.body(level[0] + place as u32);
+                // Ends at the first symbol that finds no more room.
+                if tails {
+                    body.iter().rev().all(&mut take_symbol);
+                } else {
+                    body.iter().all(&mut take_symbol);
                 }
-            };
-            let body = grammar.body(level[0] + place as u32);
-            // Ends at the first symbol that finds no more room.
-            if tails {
-                body.iter().rev().all(&mut take_symbol);
-            } else {
-                body.iter().all(&mut take_symbol);
-            }
-        });
+            },
+        );
     }
 }

@@ -40,8 +40,10 @@ mod weights;
 
 pub use borders::Borders;
 pub use documents::{DocumentItems, Walker, map_documents, map_documents_in};
+pub(crate) use ordered_set::OrderedSet;
 pub use postings::{DocumentLists, Postings};
 pub use tables::Tables;
+pub(crate) use tables::{bounds as table_bounds, limit as table_limit};
 pub use weights::{Occurrences, occurrences};
 
 use rayon::prelude::*;
@@ -62,9 +64,11 @@ pub fn fold<T: Clone + Default + Send + Sync>(
         // All children of a level have higher numbers than its rules.
         let (own, below) = values.split_at_mut(level[1] as usize);
         let of_rule = |rule: u32| below[(rule - level[1]) as usize].clone();
-        own[level[0] as usize..].par_iter_mut().with_min_len(RULES_AT_ONCE).enumerate().for_each(
-            |(place, own)| *own = value(grammar.body(level[0] + place as u32), &of_rule),
-        );
+        own[level[0] as usize..]
+            .par_iter_mut()
+            .with_min_len(RULES_AT_ONCE)
+            .enumerate()
+            .for_each(|(place, own)| *own = value(grammar.body(level[0] + place as u32), &of_rule));
     }
     values
 }

@@ -9,13 +9,13 @@ const LEVELS: usize = 3;
 
 /// The set.
 #[derive(Debug, Clone)]
-pub(super) struct OrderedSet {
+pub(crate) struct OrderedSet {
     levels: [Vec<u64>; LEVELS],
 }
 
 impl OrderedSet {
     /// An empty set for numbers below `limit`.
-    pub(super) fn new(limit: usize) -> Self {
+    pub(crate) fn new(limit: usize) -> Self {
         let mut length = limit;
         let levels = std::array::from_fn(|_| {
             length = length.div_ceil(64);
@@ -26,7 +26,7 @@ impl OrderedSet {
 
     /// Adds a number.
     #[inline]
-    pub(super) fn insert(&mut self, number: u32) {
+    pub(crate) fn insert(&mut self, number: u32) {
         let mut place = number as usize;
         for level in &mut self.levels {
             let word = &mut level[place / 64];
@@ -42,7 +42,7 @@ impl OrderedSet {
     /// Takes out all numbers in ascending order. `each` may add numbers above the one that it is called
     /// with; it gets the set for that.
     #[inline]
-    pub(super) fn drain(&mut self, mut each: impl FnMut(u32, &mut Self)) {
+    pub(crate) fn drain(&mut self, mut each: impl FnMut(u32, &mut Self)) {
         for top in 0..self.levels[2].len() {
             while self.levels[2][top] != 0 {
                 let middle = top * 64 + self.levels[2][top].trailing_zeros() as usize;

@@ -69,7 +69,10 @@ impl Postings {
             .into_par_iter()
             .map(|part| {
                 let first = part * size;
-                PostingsPart::new(lists, first as u32..(first + size).min(item_count as usize) as u32)
+                PostingsPart::new(
+                    lists,
+                    first as u32..(first + size).min(item_count as usize) as u32,
+                )
             })
             .collect();
         Self { size, parts }

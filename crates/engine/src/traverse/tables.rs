@@ -94,9 +94,9 @@ impl Tables {
                 &below[start..start + lengths_below[rule - end] as usize]
             };
             let chunks = (first..end).step_by(RULES_AT_ONCE);
-            let sizes = chunks.clone().map(|chunk| {
-                (starts[end.min(chunk + RULES_AT_ONCE)] - starts[chunk]) as usize
-            });
+            let sizes = chunks
+                .clone()
+                .map(|chunk| (starts[end.min(chunk + RULES_AT_ONCE)] - starts[chunk]) as usize);
             let room_of_chunks = split(&mut own[starts[first] as usize..], sizes);
             room_of_chunks
                 .into_par_iter()
@@ -116,11 +116,9 @@ impl Tables {
                             match grammar.rule_of(symbol) {
                                 None => gathered.push(u64::from(symbol) << 32 | 1),
                                 // A child's bound is at most its parent's, so it has a table.
-                                Some(child) => gathered.extend(
-                                    table_below(child)
-                                        .iter()
-                                        .map(|&(item, count)| u64::from(item) << 32 | u64::from(count)),
-                                ),
+                                Some(child) => gathered.extend(table_below(child).iter().map(
+                                    |&(item, count)| u64::from(item) << 32 | u64::from(count),
+                                )),
                             }
                         }
                         *length = combine(&mut gathered, own);

@@ -207,8 +207,7 @@ fn pass_down_levels(
     for (weight, shared) in weights.iter_mut().zip(shared) {
         *weight = shared.into_inner();
     }
-    let symbols =
-        rule_starts[part.rules.end as usize] - rule_starts[part.rules.start as usize];
+    let symbols = rule_starts[part.rules.end as usize] - rule_starts[part.rules.start as usize];
     let tables = workers.min(symbols as usize / items.len().max(1)).max(1);
     let count = |rules: Range<u32>, items: &mut [u64]| {
         for rule in rules {

@@ -23,6 +23,25 @@ const NONE: u32 = u32::MAX;
 /// Symbols that a thread renumbers at a time.
 const RENUMBERED_AT_ONCE: usize = 1 << 16;
 
+/// Where a view came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Origin {
+    /// Decoded from the archives.
+    Archive,
+    /// Stored beside the archive, and mapped.
+    Stored,
+}
+
+/// The view of corpora, stored or made; as [`make`] says.
+pub fn open(
+    corpora: &[&Corpus],
+    analyzer: &Analyzer,
+    documents: Option<&[u32]>,
+    observer: &dyn Observer,
+) -> Result<(View, Origin)> {
+    Ok((make(corpora, analyzer, documents, observer)?, Origin::Archive))
+}
+
 /// Makes the view of corpora: their documents are numbered one corpus after the other. `documents` chooses
 /// some by their numbers, ascending; the others are not looked at.
 pub fn make(
@@ -31,7 +50,8 @@ pub fn make(
     documents: Option<&[u32]>,
     observer: &dyn Observer,
 ) -> Result<View> {
-    let total: u64 = corpora.iter().map(|corpus| corpus.archive().summary().segments.len() as u64).sum();
+    let total: u64 =
+        corpora.iter().map(|corpus| corpus.archive().summary().segments.len() as u64).sum();
     let mut done = 0;
     let mut parts = ViewParts::default();
     let mut first_document = 0_u64;
@@ -41,10 +61,16 @@ pub fn make(
             return Err(Error::TooMany { what: "documents", most: u32::MAX.into() });
         }
         let chosen = documents.map(|documents| of_corpus(documents, first_document, count));
-        parts.add_corpus(corpus, analyzer, chosen.as_deref(), first_document as u32, &mut || {
-            done += 1;
-            crate::progress::step(observer, Phase::Reading, done, total)
-        })?;
+        parts.add_corpus(
+            corpus,
+            analyzer,
+            chosen.as_deref(),
+            first_document as u32,
+            &mut || {
+                done += 1;
+                crate::progress::step(observer, Phase::Reading, done, total)
+            },
+        )?;
         first_document += count;
     }
     parts.join()

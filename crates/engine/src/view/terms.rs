@@ -159,11 +159,8 @@ fn merge_two(first: &Strings, second: &Strings) -> (Strings, Vec<u32>, Vec<u32>)
             _ => std::cmp::Ordering::Greater,
         };
         let number = merged.len() as u32;
-        let bytes = if order.is_le() {
-            first.get(of_first.len())
-        } else {
-            second.get(of_second.len())
-        };
+        let bytes =
+            if order.is_le() { first.get(of_first.len()) } else { second.get(of_second.len()) };
         merged.push(bytes);
         if order.is_le() {
             of_first.push(number);

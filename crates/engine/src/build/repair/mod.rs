@@ -26,8 +26,8 @@ use tadoc_core::{Grammar, TokenSequence};
 use self::sequence::BARRIER;
 use super::builder::{CancelFlag, Cancelled, GrammarBuilder};
 use super::order;
-use crate::parallel::map_concat;
 use super::prune::{Bodies, prune};
+use crate::parallel::map_concat;
 
 /// Cells of a chunk, at the most.
 const CHUNK: usize = 1 << 24;
