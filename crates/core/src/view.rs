@@ -10,6 +10,7 @@
 //! depends on where the arrays lie: a view may be mapped from a file.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
@@ -102,7 +103,7 @@ pub struct Part {
 
 /// A grammar with what traversals need to know beside it. Its tokens are terms, or whatever else is counted;
 /// here they are called items.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct Network {
     grammar: Grammar,
     parts: Vec<Part>,
@@ -110,6 +111,7 @@ pub struct Network {
     levels: Vec<u32>,
     lengths: Vec<u64>,
     length: u64,
+    root_counts: OnceLock<Array<u32>>,
 }
 
 impl Network {
@@ -146,7 +148,9 @@ impl Network {
         }
         let (mut levels, lengths) = all;
         levels.push(grammar.rule_count());
-        let mut network = Self { grammar, parts, documents, levels, lengths, length: 0 };
+        let root_counts = OnceLock::new();
+        let mut network =
+            Self { grammar, parts, documents, levels, lengths, length: 0, root_counts };
         network.length = network.root_length().ok_or_else(too_long)?;
         Ok(network)
     }
@@ -194,6 +198,25 @@ impl Network {
         }
     }
 
+    /// How often each symbol (items, then rules) stands in the root: the root with duplicates counted, which is all that
+    /// questions about the whole corpus need of it. Made by `count` at the first call, and kept.
+    pub fn root_counts_or(&self, count: impl FnOnce() -> Vec<u32>) -> &[u32] {
+        self.root_counts.get_or_init(|| count().into())
+    }
+
+    /// Takes counts that were made before, if they add up to the length of the root.
+    pub fn with_root_counts(self, counts: Array<u32>) -> Result<Self> {
+        let symbols = self.grammar.token_count() as usize + self.grammar.rule_count() as usize;
+        let known = counts.iter().take(symbols);
+        let length = (0..).zip(known).try_fold(0_u64, |sum, (symbol, &count)| {
+            sum.checked_add(self.length_of(symbol).checked_mul(count.into())?)
+        });
+        if counts.len() != symbols || length != Some(self.length) {
+            return Err(Error::malformed("the counts of a view's root are of other symbols"));
+        }
+        Ok(Self { root_counts: counts.into(), ..self })
+    }
+
     /// How many items all documents expand to. Below 2^62, so that no count overflows.
     pub fn length(&self) -> u64 {
         self.length
@@ -205,7 +228,8 @@ impl Network {
             + self.grammar.rule_starts().len()
             + self.grammar.document_starts().len()
             + self.documents.len()
-            + self.levels.len();
+            + self.levels.len()
+            + self.root_counts.get().map_or(0, |counts| counts.len());
         4 * numbers as u64 + 8 * self.lengths.len() as u64
     }
 }
@@ -257,7 +281,7 @@ fn lengths(grammar: &Grammar, part: &Part) -> Result<Vec<u64>> {
 }
 
 /// The grammar over terms, as the module's page describes it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct View {
     terms: Terms,
     network: Network,

@@ -31,14 +31,18 @@ pub(super) struct InvertedIndex<N> {
     ranked: bool,
 }
 
-/// The items of all documents, group by group.
-pub(super) fn lists(network: &Network, tables: Option<&Tables>) -> Vec<DocumentLists> {
+/// The items of all documents, group by group, with or without their counts.
+fn lists(network: &Network, tables: Option<&Tables>, counted: bool) -> Vec<DocumentLists> {
     map_documents(network, tables, |walker, documents| {
         let mut lists = DocumentLists::new(documents.start);
         for document in documents {
-            let found = walker.document(document);
-            lists.items.extend_from_slice(found.items);
-            lists.counts.extend_from_slice(found.counts);
+            if counted {
+                let found = walker.document(document);
+                lists.items.extend_from_slice(found.items);
+                lists.counts.extend_from_slice(found.counts);
+            } else {
+                lists.items.extend_from_slice(walker.distinct(document));
+            }
             lists.close();
         }
         lists
@@ -55,7 +59,8 @@ impl<N: Names> InvertedIndex<N> {
         ranked: bool,
     ) -> Self {
         let item_count = network.grammar().token_count();
-        let postings = Postings::new(&lists(network, tables), item_count);
+        let lists = lists(network, tables, ranked || least > 1);
+        let postings = Postings::new(&lists, item_count);
         let documents = network.documents().to_vec();
         let top = top.unwrap_or(usize::MAX);
         Self { names, postings, documents, item_count, least, top, ranked }
@@ -68,7 +73,9 @@ impl<N: Names> InvertedIndex<N> {
         if self.least > 1 && counts.iter().sum::<u64>() < self.least {
             return;
         }
-        into.extend(documents.iter().copied().zip(counts.iter().copied()));
+        // Where counts are not shown there may be none.
+        let counts = counts.iter().copied().chain(std::iter::repeat(0));
+        into.extend(documents.iter().copied().zip(counts));
         if self.ranked {
             rank(into);
         }

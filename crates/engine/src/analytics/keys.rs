@@ -2,6 +2,9 @@
 
 use std::fmt::Debug;
 
+/// Bits of a tag.
+const TAG_BITS: u32 = 4;
+
 /// A packed sequence.
 pub(super) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// Bits that it has.
@@ -13,6 +16,16 @@ pub(super) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
     /// The sequence with one more item of so many bits (at most 32) behind it, and what stood too far to
     /// the left cut off by a mask.
     fn push(self, bits: u32, item: u32, mask: Self) -> Self;
+
+    /// The key with a number below 16 in its highest bits, which must be free. A key of `n - 1` items has them free
+    /// if one of `n` items fits: an item has four bits or more, or all of them have few.
+    fn with_tag(self, tag: u32) -> Self;
+
+    /// The number in its highest bits.
+    #[inline]
+    fn tag(self) -> u32 {
+        self.digit(Self::BITS - TAG_BITS, TAG_BITS)
+    }
 
     /// Appends the key to bytes that [`Key::take`] reads.
     fn put(self, into: &mut Vec<u8>);
@@ -31,6 +44,10 @@ fn mask(bits: u32) -> u128 {
 
 impl Key for u64 {
     const BITS: u32 = 64;
+
+    fn with_tag(self, tag: u32) -> Self {
+        self | Self::from(tag) << (Self::BITS - TAG_BITS)
+    }
 
     fn put(self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.to_le_bytes());
@@ -57,6 +74,10 @@ impl Key for u64 {
 
 impl Key for u128 {
     const BITS: u32 = 128;
+
+    fn with_tag(self, tag: u32) -> Self {
+        self | Self::from(tag) << (Self::BITS - TAG_BITS)
+    }
 
     fn put(self, into: &mut Vec<u8>) {
         into.extend_from_slice(&self.to_le_bytes());
@@ -87,6 +108,10 @@ pub(super) struct Wide(u128, u128);
 
 impl Key for Wide {
     const BITS: u32 = 256;
+
+    fn with_tag(self, tag: u32) -> Self {
+        Self(self.0.with_tag(tag), self.1)
+    }
 
     fn put(self, into: &mut Vec<u8>) {
         self.0.put(into);
@@ -141,6 +166,8 @@ mod tests {
         let mut bytes = Vec::new();
         key.put(&mut bytes);
         assert_eq!((K::take(&bytes), bytes.len() as u32 * 8), (key, K::BITS));
+        let shorter = key.push(bits, 0, K::mask(bits * (items.len() as u32 - 1))).with_tag(9);
+        assert_eq!((shorter.tag(), shorter.digit(bits, bits)), (9, items[items.len() - 1]));
     }
 
     #[test]

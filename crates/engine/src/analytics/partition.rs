@@ -18,6 +18,8 @@ use super::keys::Key;
 const RECORDS_PER_BUCKET: u64 = 1 << 14;
 /// There are at most two to the so many buckets.
 const MOST_BUCKET_BITS: u32 = 10;
+/// Records of a bucket that wait to be put into it together.
+const WAITING: usize = 8;
 /// Rows up to this length are sorted by comparing.
 const SMALL: usize = 192;
 /// Rows above this length are cut by their highest digit first, and the pieces sorted side by side.
@@ -94,22 +96,52 @@ impl Layout {
     }
 }
 
-/// Buckets that one thread fills.
+/// Buckets that one thread fills. A record waits in a short row of its bucket until that is full: the rows
+/// of all buckets fit into cache, the buckets do not.
 #[derive(Debug)]
 pub(super) struct Buckets<R> {
     layout: Layout,
+    waiting: Vec<R>,
+    waiting_counts: Vec<u8>,
     lists: Vec<Vec<R>>,
 }
 
 impl<R: Record> Buckets<R> {
-    pub(super) fn new(layout: Layout) -> Self {
-        Self { layout, lists: vec![Vec::new(); layout.buckets()] }
+    /// Empty buckets for about so many records.
+    pub(super) fn new(layout: Layout, records: u64) -> Self {
+        let buckets = layout.buckets();
+        let size = records as usize / buckets;
+        Self {
+            layout,
+            waiting: vec![R::default(); buckets * WAITING],
+            waiting_counts: vec![0; buckets],
+            lists: (0..buckets).map(|_| Vec::with_capacity(size)).collect(),
+        }
     }
 
     #[inline]
     pub(super) fn push(&mut self, record: R) {
         let bucket = self.layout.bucket(record.key());
-        self.lists[bucket].push(record);
+        let count = self.waiting_counts[bucket] as usize;
+        let row = &mut self.waiting[bucket * WAITING..(bucket + 1) * WAITING];
+        row[count] = record;
+        if count + 1 == WAITING {
+            self.lists[bucket].extend_from_slice(row);
+            self.waiting_counts[bucket] = 0;
+        } else {
+            self.waiting_counts[bucket] = count as u8 + 1;
+        }
+    }
+
+    /// Puts what waits into the buckets; nothing may be pushed after that.
+    pub(super) fn finish(mut self) -> Self {
+        for (bucket, list) in self.lists.iter_mut().enumerate() {
+            let first = bucket * WAITING;
+            let count = self.waiting_counts[bucket] as usize;
+            list.extend_from_slice(&self.waiting[first..first + count]);
+        }
+        self.waiting = Vec::new();
+        self
     }
 }
 
@@ -174,32 +206,39 @@ fn sort_pieces<R: Record>(records: &mut [R], scratch: &mut [R], bits: u32) {
     pieces.into_par_iter().zip(rooms).for_each(|(piece, room)| sort(piece, room, shift));
 }
 
-/// Digit by digit, the lowest first. A digit that is the same everywhere is passed over.
+/// Digit by digit, the lowest first; all digits are counted in one pass before. A digit that is the same
+/// everywhere is passed over.
 fn sort_digits<R: Record>(records: &mut [R], scratch: &mut [R], bits: u32) {
     let width = if records.len() < 1 << 12 { 8 } else { 11 };
+    let digits = bits.div_ceil(width) as usize;
+    let values = 1_usize << width;
+    let mut places = vec![0_u32; digits * values];
+    for record in &*records {
+        let key = record.key();
+        for (digit, places) in places.chunks_exact_mut(values).enumerate() {
+            places[key.digit(digit as u32 * width, width) as usize] += 1;
+        }
+    }
     let (mut from, mut to) = (records, scratch);
     let mut swapped = false;
-    let mut places = vec![0_u32; 1 << width];
-    let mut shift = 0;
-    while shift < bits {
-        let width = width.min(bits - shift);
-        places.fill(0);
-        from.iter().for_each(|record| places[record.key().digit(shift, width) as usize] += 1);
+    for (digit, places) in places.chunks_exact_mut(values).enumerate() {
+        // Bits above those to sort by are the same in all keys.
+        let shift = digit as u32 * width;
         let first = from[0].key().digit(shift, width);
-        if places[first as usize] as usize != from.len() {
-            let mut sum = 0;
-            for place in &mut places {
-                sum += std::mem::replace(place, sum);
-            }
-            for record in &*from {
-                let place = &mut places[record.key().digit(shift, width) as usize];
-                to[*place as usize] = *record;
-                *place += 1;
-            }
-            std::mem::swap(&mut from, &mut to);
-            swapped = !swapped;
+        if places[first as usize] as usize == from.len() {
+            continue;
         }
-        shift += width;
+        let mut sum = 0;
+        for place in &mut *places {
+            sum += std::mem::replace(place, sum);
+        }
+        for record in &*from {
+            let place = &mut places[record.key().digit(shift, width) as usize];
+            to[*place as usize] = *record;
+            *place += 1;
+        }
+        std::mem::swap(&mut from, &mut to);
+        swapped = !swapped;
     }
     if swapped {
         // `from` is the scratch now, and holds the result.
@@ -245,9 +284,9 @@ mod tests {
         let fillings: Vec<Buckets<u64>> = all
             .chunks(30_000)
             .map(|chunk| {
-                let mut buckets = Buckets::new(layout);
+                let mut buckets = Buckets::new(layout, 1000);
                 chunk.iter().for_each(|&key| buckets.push(key));
-                buckets
+                buckets.finish()
             })
             .collect();
         let sorted: Vec<u64> =

@@ -20,13 +20,38 @@ pub(super) struct Ranking<K> {
     pub(super) runs: Vec<(u64, u64)>,
 }
 
+/// Keys of a range, by key: those that come once, which are most of most answers, and the others with their counts.
+#[derive(Debug, Clone)]
+pub(super) struct Bucket<K> {
+    pub(super) once: Vec<K>,
+    pub(super) more: Vec<(K, u64)>,
+}
+
+impl<K> Default for Bucket<K> {
+    fn default() -> Self {
+        Self { once: Vec::new(), more: Vec::new() }
+    }
+}
+
+impl<K> Bucket<K> {
+    /// Adds a key that is above all before it.
+    #[inline]
+    pub(super) fn push(&mut self, key: K, count: u64) {
+        if count == 1 {
+            self.once.push(key);
+        } else {
+            self.more.push((key, count));
+        }
+    }
+}
+
 impl<K: Copy + Ord + Default + Send + Sync> Ranking<K> {
-    /// Ranks rows. Buckets are in the order of keys, and so are the rows of each.
-    pub(super) fn new(buckets: Vec<Vec<(K, u64)>>) -> Self {
+    /// Ranks rows. Buckets are in the order of keys.
+    pub(super) fn new(buckets: Vec<Bucket<K>>) -> Self {
         let is_high = |count: u64| count >= CLASSES as u64;
         let mut high: Vec<(u64, K)> = buckets
             .par_iter()
-            .flatten_iter()
+            .flat_map_iter(|bucket| &bucket.more)
             .filter(|&&(_, count)| is_high(count))
             .map(|&(key, count)| (count, key))
             .collect();
@@ -36,12 +61,14 @@ impl<K: Copy + Ord + Default + Send + Sync> Ranking<K> {
             .par_iter()
             .map(|bucket| {
                 let mut sizes = [0; CLASSES];
-                let low = bucket.iter().filter(|&&(_, count)| !is_high(count));
+                let low = bucket.more.iter().filter(|&&(_, count)| !is_high(count));
                 low.for_each(|&(_, count)| sizes[count as usize] += 1);
+                sizes[1] = bucket.once.len() as u32;
                 sizes
             })
             .collect();
-        let mut keys = vec![K::default(); buckets.iter().map(Vec::len).sum()];
+        let total = buckets.iter().map(|bucket| bucket.once.len() + bucket.more.len()).sum();
+        let mut keys = vec![K::default(); total];
         let mut runs: Vec<(u64, u64)> = Vec::new();
         for (place, &(count, key)) in high.iter().enumerate() {
             keys[place] = key;
@@ -70,8 +97,10 @@ impl<K: Copy + Ord + Default + Send + Sync> Ranking<K> {
             places[number % buckets.len()].push(place);
         }
         buckets.into_par_iter().zip(places).for_each(|(bucket, mut places)| {
-            for (key, count) in bucket.into_iter().filter(|&(_, count)| !is_high(count)) {
-                let place = &mut places[CLASSES - 1 - count as usize];
+            let of_class = |count: u64| CLASSES - 1 - count as usize;
+            places[of_class(1)].copy_from_slice(&bucket.once);
+            for (key, count) in bucket.more.into_iter().filter(|&(_, count)| !is_high(count)) {
+                let place = &mut places[of_class(count)];
                 *place.split_off_first_mut().expect("as many places as rows") = key;
             }
         });
@@ -108,7 +137,10 @@ pub(super) fn rank_items(counts: &[u64], least: u64) -> Ranking<u32> {
     let buckets = counts.par_chunks(size).enumerate().map(|(number, chunk)| {
         let items = (number * size) as u32..;
         let rows = items.zip(chunk.iter().copied());
-        rows.filter(|&(_, count)| count >= least.max(1)).collect()
+        let mut bucket = Bucket::default();
+        rows.filter(|&(_, count)| count >= least.max(1))
+            .for_each(|(item, count)| bucket.push(item, count));
+        bucket
     });
     Ranking::new(buckets.collect())
 }

@@ -2,23 +2,24 @@
 //!
 //! For tasks that ask of each document, both ways are tried on a sample of the documents, counting steps and
 //! not doing the work: top-down visits the symbols of all rules that a document uses, bottom-up the entries of the
-//! tables of the rules in its root, after all tables have been made. For tasks over the whole corpus there is
+//! tables that it meets, after all tables have been made. For tasks over the whole corpus there is
 //! nothing to weigh: weights visit every symbol once, tables no fewer.
 
 use tadoc_core::{Network, Strategy};
 
-use crate::traverse::{OrderedSet, table_bounds, table_limit};
+use crate::traverse::{OrderedSet, table_limit};
 
 /// Documents are sampled until they have so many symbols, or this part of all.
 const SAMPLED_SYMBOLS: u64 = 1 << 17;
 const SAMPLED_PART: u64 = 64;
 
-/// What a step costs, in the same unit: a symbol looked at, a rule gone into, an entry of a table read, and one
-/// made. Measured by `cargo xtask bench analytics`; only the proportions matter.
+/// What a step costs, in the same unit: a symbol looked at, a rule gone into, a table gone into, an entry of it read,
+/// and one made. Measured by `cargo xtask bench analytics`; only the proportions matter.
 const SYMBOL: f64 = 1.0;
 const RULE: f64 = 2.5;
-const ENTRY_READ: f64 = 0.8;
-const ENTRY_MADE: f64 = 3.0;
+const TABLE: f64 = 1.0;
+const ENTRY_READ: f64 = 0.3;
+const ENTRY_MADE: f64 = 0.5;
 
 /// What either strategy would cost.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,9 +44,7 @@ impl Estimate {
 
 /// Estimates what it costs to visit the items of every document.
 pub(super) fn per_document(network: &Network, memory: u64) -> Estimate {
-    let bounds = table_bounds(network);
-    let limit = table_limit(&bounds, memory);
-    let made: u64 = bounds.iter().filter(|&&bound| bound <= limit).sum();
+    let (limit, made) = table_limit(network, memory);
     let grammar = network.grammar();
     let starts = grammar.document_starts();
     let documents = starts.len() - 1;
@@ -63,7 +62,7 @@ pub(super) fn per_document(network: &Network, memory: u64) -> Estimate {
         }
         let symbols = grammar.document(document);
         sampled += symbols.len() as u64;
-        let (down, up) = steps(network, symbols, &bounds, limit, &mut seen);
+        let (down, up) = steps(network, symbols, limit, &mut seen);
         top_down += down;
         bottom_up += up;
         document = (document + step) % documents;
@@ -84,7 +83,6 @@ fn coprime(one: usize, other: usize) -> bool {
 fn steps(
     network: &Network,
     symbols: &[u32],
-    bounds: &[u64],
     limit: u64,
     seen: &mut OrderedSet,
 ) -> (f64, f64) {
@@ -96,22 +94,29 @@ fn steps(
             .for_each(|rule| seen.insert(rule));
     };
     let own = symbols.len() as f64 * SYMBOL;
-    let (mut top_down, mut bottom_up) = (own, own);
+    let (mut top_down, mut bottom_up, mut bottom_up_rules) = (own, own, 0.0);
     rules_of(symbols, seen);
     seen.drain(|rule, seen| {
         top_down += RULE + grammar.body(rule).len() as f64 * SYMBOL;
         rules_of(grammar.body(rule), seen);
     });
-    rules_of(symbols, seen);
-    seen.drain(|rule, seen| {
-        bottom_up += RULE;
-        let bound = bounds[rule as usize];
-        if bound <= limit {
-            bottom_up += bound as f64 * ENTRY_READ;
-        } else {
-            bottom_up += grammar.body(rule).len() as f64 * SYMBOL;
-            rules_of(grammar.body(rule), seen);
+    // Bottom-up, a table is read as often as its rule is met; a rule without one, once.
+    let mut meet = |row: &[u32], seen: &mut OrderedSet| {
+        for rule in row.iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
+            let length = network.lengths()[rule as usize];
+            if length <= limit {
+                bottom_up += TABLE + length as f64 * ENTRY_READ;
+            } else {
+                seen.insert(rule);
+            }
         }
+    };
+    meet(symbols, seen);
+    seen.drain(|rule, seen| {
+        let body = grammar.body(rule);
+        meet(body, seen);
+        bottom_up_rules += RULE + body.len() as f64 * SYMBOL;
     });
+    bottom_up += bottom_up_rules;
     (top_down, bottom_up)
 }

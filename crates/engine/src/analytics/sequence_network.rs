@@ -60,7 +60,7 @@ pub(super) fn make<K: Key + Record<Key = K>>(
         .par_chunks(per_thread)
         .enumerate()
         .map(|(chunk, of_chunk)| {
-            let mut buckets = Buckets::new(layout);
+            let mut buckets = Buckets::new(layout, of_chunk.len() as u64);
             for (row, place) in of_chunk.iter().zip(chunk * per_thread..) {
                 let mut at = starts[place];
                 row.sequences(&windows, |key| {
@@ -72,7 +72,7 @@ pub(super) fn make<K: Key + Record<Key = K>>(
                     at += 1;
                 }
             }
-            buckets
+            buckets.finish()
         })
         .collect();
     // The sequences of a bucket get their numbers when it is known how many come before.

@@ -21,7 +21,7 @@ use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 use super::keys::Key;
 use super::labels::{Packing, SequenceNames};
 use super::partition::{Record, sorted_bucket};
-use super::ranking::{Ranking, rank_items};
+use super::ranking::{Bucket, Ranking, rank_items};
 use super::sites::{Crossings, Filled, Sites};
 use crate::traverse::Occurrences;
 
@@ -107,8 +107,10 @@ fn least_of_top<C: Crossings>(sites: &Sites<C>, weights: &[u64], top: usize) -> 
             |rule, key| (weights[rule as usize] > 0).then_some((key, rule)),
         );
         let buckets = count(&filled, pass, weights, 1);
-        let counts = buckets.into_par_iter().flatten_iter().map(|(_, count)| count);
-        highest.par_extend(counts);
+        for bucket in buckets {
+            highest.extend(std::iter::repeat_n(1, bucket.once.len()));
+            highest.extend(bucket.more.iter().map(|&(_, count)| count));
+        }
         if highest.len() > top {
             highest.select_nth_unstable_by(top, |one, other| other.cmp(one));
             highest.truncate(top);
@@ -123,7 +125,7 @@ fn count<K: Key + Record<Key = K>>(
     pass: &Range<usize>,
     weights: &[u64],
     least: u64,
-) -> Vec<Vec<(K, u64)>> {
+) -> Vec<Bucket<K>> {
     let buckets = pass.clone().into_par_iter().with_max_len(1);
     let counted = buckets.map(|bucket| {
         let root = sorted_bucket(&filled.root, bucket);
@@ -138,8 +140,8 @@ fn count_bucket<K: Key>(
     rules: &[(K, u32)],
     weights: &[u64],
     least: u64,
-) -> Vec<(K, u64)> {
-    let mut counted = Vec::new();
+) -> Bucket<K> {
+    let mut counted = Bucket::default();
     let (mut at_root, mut at_rule) = (0, 0);
     loop {
         let key = match (root.get(at_root), rules.get(at_rule)) {
@@ -157,7 +159,7 @@ fn count_bucket<K: Key>(
             at_rule += 1;
         }
         if count >= least {
-            counted.push((key, count));
+            counted.push(key, count);
         }
     }
     counted

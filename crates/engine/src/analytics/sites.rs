@@ -117,7 +117,7 @@ impl<C: Crossings> Sites<C> {
         let all = pass.len() == self.layout.buckets();
         let in_pass = |key: C::Key| all || pass.contains(&self.layout.bucket(key));
         let root = stretches(self.network().grammar().root().len() as u32).map(|stretch| {
-            let mut buckets = Buckets::new(self.layout);
+            let mut buckets = Buckets::new(self.layout, stretch.len() as u64);
             self.crossings.of_root(stretch, |document, key| {
                 if in_pass(key)
                     && let Some(record) = of_root(document, key)
@@ -125,10 +125,10 @@ impl<C: Crossings> Sites<C> {
                     buckets.push(record);
                 }
             });
-            buckets
+            buckets.finish()
         });
         let rules = stretches(self.network().grammar().rule_count()).map(|stretch| {
-            let mut buckets = Buckets::new(self.layout);
+            let mut buckets = Buckets::new(self.layout, stretch.len() as u64);
             for rule in stretch {
                 self.crossings.of_rule(rule, |key| {
                     if in_pass(key)
@@ -138,7 +138,7 @@ impl<C: Crossings> Sites<C> {
                     }
                 });
             }
-            buckets
+            buckets.finish()
         });
         Filled { root: root.collect(), rules: rules.collect() }
     }

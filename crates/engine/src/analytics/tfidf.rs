@@ -63,7 +63,7 @@ impl<'n> TfIdf<'n> {
                     map_documents_in(network, tables.as_ref(), range, |walker, documents| {
                         let mut terms: Vec<u32> = Vec::new();
                         for document in documents {
-                            terms.extend_from_slice(walker.document(document).items);
+                            terms.extend_from_slice(walker.distinct(document));
                         }
                         terms
                     });

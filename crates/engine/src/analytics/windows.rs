@@ -19,14 +19,24 @@ use super::sites::Crossings;
 /// Rules that a thread takes at a time.
 const RULES_AT_ONCE: usize = 1 << 12;
 
-/// The first and last items of a rule, packed.
+/// The first and last items of a rule, packed: `n - 1`, or all of a shorter rule.
 #[derive(Debug, Clone, Copy, Default)]
 struct Ends<K> {
+    /// With the number of items as its tag.
     head: K,
     tail: K,
-    /// How many items each of them has: `n - 1`, or all of a shorter rule.
-    length: u8,
 }
+
+impl<K: Key> Ends<K> {
+    /// How many items head and tail have.
+    #[inline]
+    fn length(&self) -> u32 {
+        self.head.tag()
+    }
+}
+
+/// Rules whose ends are fetched together, so that waiting for one is waiting for all.
+const FETCHED: usize = 16;
 
 /// What is needed to make the sequences of a network.
 #[derive(Debug)]
@@ -73,7 +83,7 @@ impl<'n, K: Key> Windows<'n, K> {
                 let rule = level[0] + place as u32;
                 let below = |rule: u32| &below[(rule - level[1]) as usize];
                 let body = grammar.body(rule);
-                own.length = network.lengths()[rule as usize].min(reach as u64) as u8;
+                let length = network.lengths()[rule as usize].min(reach as u64) as u32;
                 // The head: the first items, of as many symbols as it takes.
                 let mut head = Passed::<K>::default();
                 for &symbol in body {
@@ -81,7 +91,7 @@ impl<'n, K: Key> Windows<'n, K> {
                         None => self.pass(&mut head, symbol),
                         Some(child) => {
                             let child = below(child);
-                            for item in self.items_of(child.head, child.length) {
+                            for item in self.items_of(child.head, child.length()) {
                                 if head.count < reach {
                                     self.pass(&mut head, item);
                                 }
@@ -92,7 +102,7 @@ impl<'n, K: Key> Windows<'n, K> {
                         break;
                     }
                 }
-                own.head = head.items;
+                own.head = head.items.with_tag(length);
                 // The tail: from the last symbol that it can begin in.
                 let mut first = body.len();
                 let mut length = 0;
@@ -106,7 +116,7 @@ impl<'n, K: Key> Windows<'n, K> {
                         None => self.pass(&mut tail, symbol),
                         Some(child) => {
                             let child = below(child);
-                            for item in self.items_of(child.tail, child.length) {
+                            for item in self.items_of(child.tail, child.length()) {
                                 self.pass(&mut tail, item);
                             }
                         }
@@ -119,9 +129,9 @@ impl<'n, K: Key> Windows<'n, K> {
     }
 
     #[inline]
-    fn items_of(&self, packed: K, length: u8) -> impl Iterator<Item = u32> + use<K> {
+    fn items_of(&self, packed: K, length: u32) -> impl Iterator<Item = u32> + use<K> {
         let bits = self.bits;
-        (0..u32::from(length)).rev().map(move |place| packed.digit(place * bits, bits))
+        (0..length).rev().map(move |place| packed.digit(place * bits, bits))
     }
 
     #[inline]
@@ -144,17 +154,24 @@ impl<'n, K: Key> Windows<'n, K> {
             }
             passed.items = passed.items.push(bits, item, masks.0);
         };
-        for &symbol in row {
-            match grammar.rule_of(symbol) {
-                None => step(&mut passed, symbol),
-                Some(rule) => {
-                    let ends = &ends_of_rules[rule as usize];
-                    for item in self.items_of(ends.head, ends.length) {
-                        step(&mut passed, item);
-                    }
-                    if ends.length as usize == reach {
-                        passed = Passed { items: ends.tail, count: reach };
-                    }
+        for block in row.chunks(FETCHED) {
+            let mut fetched = [Ends::default(); FETCHED];
+            for (ends, &symbol) in fetched.iter_mut().zip(block) {
+                if let Some(rule) = grammar.rule_of(symbol) {
+                    *ends = ends_of_rules[rule as usize];
+                }
+            }
+            for (&symbol, ends) in block.iter().zip(&fetched) {
+                if grammar.rule_of(symbol).is_none() {
+                    step(&mut passed, symbol);
+                    continue;
+                }
+                let length = ends.length();
+                for item in self.items_of(ends.head, length) {
+                    step(&mut passed, item);
+                }
+                if length as usize == reach {
+                    passed = Passed { items: ends.tail, count: reach };
                 }
             }
         }
@@ -175,7 +192,7 @@ impl<'n, K: Key> Windows<'n, K> {
                     None => self.pass(&mut passed, symbol),
                     Some(rule) => {
                         let ends = &self.ends[rule as usize];
-                        for item in self.items_of(ends.tail, ends.length) {
+                        for item in self.items_of(ends.tail, ends.length()) {
                             self.pass(&mut passed, item);
                         }
                     }

@@ -19,24 +19,26 @@ pub(super) fn count_items(network: &Network, strategy: Strategy, memory: u64) ->
     }
 }
 
-/// Adds up the tables of the rules in the root; a rule without one is looked into.
+/// Adds up the tables of the rules in the root; rules without one hand their weight down.
 fn count_by_tables(network: &Network, tables: &Tables) -> Vec<u64> {
     let grammar = network.grammar().slices();
     let mut counts = vec![0_u64; network.grammar().token_count() as usize];
-    let mut open: Vec<&[u32]> = vec![network.grammar().root()];
-    while let Some(symbols) = open.pop() {
-        for &symbol in symbols {
+    let mut weights = vec![0_u64; network.lengths().len()];
+    let mut meet = |row: &[u32], weight: u64, weights: &mut [u64]| {
+        for &symbol in row {
             match grammar.rule_of(symbol) {
-                None => counts[symbol as usize] += 1,
+                None => counts[symbol as usize] += weight,
                 Some(rule) => match tables.get(rule) {
-                    Some(table) => {
-                        for &(item, count) in table {
-                            counts[item as usize] += u64::from(count);
-                        }
-                    }
-                    None => open.push(grammar.body(rule)),
+                    [] => weights[rule as usize] += weight,
+                    table => table.iter().for_each(|&item| counts[item as usize] += weight),
                 },
             }
+        }
+    };
+    meet(network.grammar().root(), 1, &mut weights);
+    for rule in 0..weights.len() {
+        if weights[rule] > 0 {
+            meet(grammar.body(rule as u32), weights[rule], &mut weights);
         }
     }
     counts

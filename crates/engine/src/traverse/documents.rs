@@ -1,13 +1,13 @@
 //! The items of one document after the other.
 //!
 //! A [`Walker`] counts the symbols of a document, then takes the rules among them in order, each giving
-//! its weight to the symbols of its body, or, where there are [`Tables`], to the items of its table at once. It
-//! looks at the rules that the document uses and at no others. Counters are all zero between documents, and
-//! sets of what was touched give items back in ascending order, so that nothing is sorted.
+//! its weight to the symbols of its body. Where there are [`Tables`], a rule that has one is met with its items at once, and
+//! only the others wait for their weight. It looks at the rules that the document uses and at no others. Counters are
+//! all zero between documents, and sets of what was touched give items back in ascending order, so that nothing is sorted.
 //!
 //! Cost a document: one random access for each symbol of it and of the different rules that it uses (top-down),
-//! or for each item of the tables of the different rules in its root (bottom-up). A document with a large part
-//! of all symbols is counted densely, on all threads. Memory: 8 bytes a rule and an item for each thread, half of
+//! or a step for each item of the text, most of them along a table (bottom-up). A document with a large part
+//! of all symbols is counted densely, on all threads, if there are no tables. Memory: 8 bytes a rule and an item for each thread, half of
 //! it where the text has fewer than 2^32 words.
 
 use std::ops::Range;
@@ -25,6 +25,9 @@ const GROUPS_PER_THREAD: usize = 16;
 /// A document is counted densely if it has at least so many symbols, and a fourth of a symbol for each rule
 /// and item that there is.
 const DENSE: usize = 1 << 16;
+
+/// Symbols whose tables are looked up together, so that waiting for one is waiting for all.
+const FETCHED: usize = 16;
 
 /// What one document holds: its different items, ascending, each with its count.
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +87,7 @@ impl Counter for u64 {
 pub struct Walker<'n> {
     network: &'n Network,
     tables: Option<&'n Tables>,
+    /// Counters of rules and of items.
     counters: Counters,
     rules: OrderedSet,
     items: OrderedSet,
@@ -125,18 +129,40 @@ impl<'n> Walker<'n> {
         } else {
             match counters {
                 Counters::Narrow(of_rules, of_items) => {
-                    walk(network, *tables, symbols, (rules, of_rules), (items, of_items), found);
+                    let items = CountedItems { items, counts: of_items };
+                    walk(network, *tables, symbols, (rules, of_rules), items, found);
                 }
                 Counters::Wide(of_rules, of_items) => {
-                    walk(network, *tables, symbols, (rules, of_rules), (items, of_items), found);
+                    let items = CountedItems { items, counts: of_items };
+                    walk(network, *tables, symbols, (rules, of_rules), items, found);
                 }
             }
         }
         DocumentItems { items: &found.0, counts: &found.1 }
     }
-}
 
-impl Walker<'_> {
+    /// The different items of a document, ascending. Cheaper than with counts.
+    ///
+    /// # Panics
+    /// If there is no such document.
+    pub fn distinct(&mut self, document: usize) -> &[u32] {
+        let Self { network, tables, counters, rules, items, found } = self;
+        found.0.clear();
+        found.1.clear();
+        let symbols = network.grammar().document(document);
+        match counters {
+            Counters::Narrow(of_rules, _) => {
+                let items = DistinctItems { items };
+                walk(network, *tables, symbols, (rules, of_rules), items, found);
+            }
+            Counters::Wide(of_rules, _) => {
+                let items = DistinctItems { items };
+                walk(network, *tables, symbols, (rules, of_rules), items, found);
+            }
+        }
+        &found.0
+    }
+
     /// The rules that a document uses, ascending, each with how often.
     ///
     /// # Panics
@@ -154,6 +180,100 @@ impl Walker<'_> {
     }
 }
 
+/// What becomes of the items that are met.
+trait Items {
+    /// An item that was met so many times.
+    fn add(&mut self, item: u32, weight: u64);
+
+    /// Takes out what was met.
+    fn finish(self, found: &mut (Vec<u32>, Vec<u64>));
+}
+
+struct CountedItems<'w, C> {
+    items: &'w mut OrderedSet,
+    counts: &'w mut [C],
+}
+
+impl<C: Counter> Items for CountedItems<'_, C> {
+    #[inline]
+    fn add(&mut self, item: u32, weight: u64) {
+        let counter = &mut self.counts[item as usize];
+        if *counter == C::default() {
+            self.items.insert(item);
+        }
+        counter.add(weight);
+    }
+
+    fn finish(self, found: &mut (Vec<u32>, Vec<u64>)) {
+        self.items.drain(|item, _| {
+            found.0.push(item);
+            found.1.push(std::mem::take(&mut self.counts[item as usize]).get());
+        });
+    }
+}
+
+struct DistinctItems<'w> {
+    items: &'w mut OrderedSet,
+}
+
+impl Items for DistinctItems<'_> {
+    #[inline]
+    fn add(&mut self, item: u32, _: u64) {
+        self.items.insert(item);
+    }
+
+    fn finish(self, found: &mut (Vec<u32>, Vec<u64>)) {
+        self.items.drain(|item, _| found.0.push(item));
+    }
+}
+
+/// Meets the items of a row of symbols, and of the rules below it. Rules that have tables are met with their
+/// tables; the others wait, in order, until they have all their weight.
+fn walk<C: Counter>(
+    network: &Network,
+    tables: Option<&Tables>,
+    symbols: &[u32],
+    (rules, of_rules): (&mut OrderedSet, &mut [C]),
+    mut items: impl Items,
+    found: &mut (Vec<u32>, Vec<u64>),
+) {
+    let grammar = network.grammar().slices();
+    let mut meet = |row: &[u32], weight: u64, rules: &mut OrderedSet, of_rules: &mut [C]| {
+        for block in row.chunks(FETCHED) {
+            let mut fetched: [&[u32]; FETCHED] = [&[]; FETCHED];
+            if let Some(tables) = tables {
+                for (table, &symbol) in fetched.iter_mut().zip(block) {
+                    if let Some(rule) = grammar.rule_of(symbol) {
+                        *table = tables.get(rule);
+                    }
+                }
+            }
+            for (&symbol, table) in block.iter().zip(fetched) {
+                match grammar.rule_of(symbol) {
+                    None => items.add(symbol, weight),
+                    Some(_) if !table.is_empty() => {
+                        table.iter().for_each(|&item| items.add(item, weight));
+                    }
+                    Some(rule) => {
+                        let counter = &mut of_rules[rule as usize];
+                        if *counter == C::default() {
+                            rules.insert(rule);
+                        }
+                        counter.add(weight);
+                    }
+                }
+            }
+        }
+    };
+    meet(symbols, 1, rules, of_rules);
+    rules.drain(|rule, rules| {
+        let weight = std::mem::take(&mut of_rules[rule as usize]).get();
+        meet(grammar.body(rule), weight, rules, of_rules);
+    });
+    items.finish(found);
+}
+
+/// Meets the rules below a row of symbols.
 fn walk_rules<C: Counter>(
     network: &Network,
     symbols: &[u32],
@@ -177,47 +297,6 @@ fn walk_rules<C: Counter>(
         found.0.push(rule);
         found.1.push(weight);
         grammar.body(rule).iter().for_each(|&symbol| add(symbol, weight, rules, of_rules));
-    });
-}
-
-fn walk<C: Counter>(
-    network: &Network,
-    tables: Option<&Tables>,
-    symbols: &[u32],
-    (rules, of_rules): (&mut OrderedSet, &mut [C]),
-    (items, of_items): (&mut OrderedSet, &mut [C]),
-    found: &mut (Vec<u32>, Vec<u64>),
-) {
-    let grammar = network.grammar().slices();
-    let mut add = |symbol: u32, weight: u64, rules: &mut OrderedSet, of_rules: &mut [C]| {
-        let (set, counter, number) = match grammar.rule_of(symbol) {
-            None => (&mut *items, &mut of_items[symbol as usize], symbol),
-            Some(rule) => (rules, &mut of_rules[rule as usize], rule),
-        };
-        if *counter == C::default() {
-            set.insert(number);
-        }
-        counter.add(weight);
-    };
-    symbols.iter().for_each(|&symbol| add(symbol, 1, rules, of_rules));
-    rules.drain(|rule, rules| {
-        let weight = std::mem::take(&mut of_rules[rule as usize]).get();
-        match tables.and_then(|tables| tables.get(rule)) {
-            Some(table) => {
-                for &(item, count) in table {
-                    add(item, weight * u64::from(count), rules, of_rules);
-                }
-            }
-            None => {
-                for &symbol in grammar.body(rule) {
-                    add(symbol, weight, rules, of_rules);
-                }
-            }
-        }
-    });
-    items.drain(|item, _| {
-        found.0.push(item);
-        found.1.push(std::mem::take(&mut of_items[item as usize]).get());
     });
 }
 

@@ -3,8 +3,8 @@
 //! - **Top-down**, weights go from the root to the rules: [`occurrences`] gives how often every rule and
 //!   every item occurs, in all documents or in a stretch of the root; [`map_documents`] goes over documents, with a
 //!   [`Walker`] that gives the items of each and looks at nothing but the rules that the document uses.
-//! - **Bottom-up**, tables go from the rules to the root: [`Tables`] has for rules the items that they expand to, with
-//!   counts, in one allocation whose size is known before; [`fold`] computes any value of a rule from the values of its
+//! - **Bottom-up**, tables go from the rules to the root: [`Tables`] has for rules the items that they expand to, in one
+//!   allocation whose size is known before; [`fold`] computes any value of a rule from the values of its
 //!   symbols.
 //! - **Postings**: [`Postings`] turns the items of documents round to the documents of items.
 //! - **Borders**: [`Borders`] has the first and last items of every rule, so that what crosses from one symbol
@@ -43,7 +43,7 @@ pub use documents::{DocumentItems, Walker, map_documents, map_documents_in};
 pub(crate) use ordered_set::OrderedSet;
 pub use postings::{DocumentLists, Postings};
 pub use tables::Tables;
-pub(crate) use tables::{bounds as table_bounds, limit as table_limit};
+pub(crate) use tables::table_limit;
 pub use weights::{Occurrences, occurrences};
 
 use rayon::prelude::*;

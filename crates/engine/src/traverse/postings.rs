@@ -21,7 +21,7 @@ pub struct DocumentLists {
     pub ends: Vec<usize>,
     /// The items of all documents.
     pub items: Vec<u32>,
-    /// The count of each.
+    /// The count of each; none at all where they are not wanted.
     pub counts: Vec<u64>,
 }
 
@@ -78,12 +78,12 @@ impl Postings {
         Self { size, parts }
     }
 
-    /// The documents of an item, and its count in each.
+    /// The documents of an item, and its count in each if there were counts.
     #[inline]
     pub fn get(&self, item: u32) -> (&[u32], &[u64]) {
         let part = &self.parts[item as usize / self.size];
         let range = part.range(item as usize % self.size);
-        (&part.documents[range.clone()], &part.counts[range])
+        (&part.documents[range.clone()], part.counts.get(range).unwrap_or(&[]))
     }
 
     /// How many entries all items have together.
@@ -123,12 +123,16 @@ impl PostingsPart {
             sum += std::mem::replace(end, sum);
         }
         // Starts now, which become ends as they are written past.
-        let (mut documents, mut counts) = (vec![0_u32; sum], vec![0_u64; sum]);
+        let counted = lists.iter().any(|list| !list.counts.is_empty());
+        let (mut documents, mut counts) =
+            (vec![0_u32; sum], vec![0_u64; if counted { sum } else { 0 }]);
         for (list, document, entries) in found {
             for entry in entries {
                 let place = &mut ends[(list.items[entry] - range.start) as usize];
                 documents[*place] = document;
-                counts[*place] = list.counts[entry];
+                if let Some(count) = counts.get_mut(*place) {
+                    *count = list.counts[entry];
+                }
                 *place += 1;
             }
         }

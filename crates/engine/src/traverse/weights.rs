@@ -4,8 +4,9 @@
 //! body. Parts go side by side; where threads are left, the root is counted in stretches with a table of
 //! counters for each, and rules go level by level.
 //!
-//! Cost: one random access a symbol. Memory: 8 bytes a rule and an item, and for each table 4 more; tables are never
-//! larger than the stretch that is counted in them.
+//! Cost: one random access a symbol. The counts of the whole root are kept: it is most of a grammar, and the same for
+//! every question, so that all but the first look at the rules only. Memory: 12 bytes a rule and an item,
+//! and for each table 4 more; tables are never larger than the stretch that is counted in them.
 
 use std::ops::{Bound, Range, RangeBounds};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -30,7 +31,8 @@ pub struct Occurrences {
     pub items: Vec<u64>,
 }
 
-/// How often every rule and item occurs in a stretch of the root; `..` stands for all documents. O(symbols).
+/// How often every rule and item occurs in a stretch of the root; `..` stands for all documents, for which the
+/// counts of the root are kept with the network. O(symbols), and O(symbols of rules) the second time.
 pub fn occurrences(network: &Network, root: impl RangeBounds<u32>) -> Occurrences {
     let start = match root.start_bound() {
         Bound::Included(&start) => start,
@@ -42,49 +44,32 @@ pub fn occurrences(network: &Network, root: impl RangeBounds<u32>) -> Occurrence
         Bound::Excluded(&end) => end,
         Bound::Unbounded => u32::MAX,
     };
-    let grammar = network.grammar();
+    if start == 0 && end as usize >= network.grammar().root().len() {
+        pass_down(network, network.root_counts_or(|| count_root(network, 0..u32::MAX)))
+    } else {
+        pass_down(network, &count_root(network, start..end))
+    }
+}
+
+/// Jobs in as many groups as there are threads for, as long as the tables of all groups fit; and how many
+/// threads each group has.
+fn groups<J>(jobs: Vec<J>, table_bytes: usize) -> (Vec<Vec<J>>, usize) {
     let threads = rayon::current_num_threads();
-    let concerned: Vec<(&Part, Range<u32>)> = network
-        .parts()
-        .iter()
-        .map(|part| (part, part.root.start.max(start)..part.root.end.min(end)))
-        .collect();
-    let busy = concerned.iter().filter(|(_, root)| !root.is_empty()).count().max(1);
-    let mut rules = vec![0_u64; grammar.rule_count() as usize];
-    let mut items = vec![0_u64; grammar.token_count() as usize];
-    let of_parts = split(&mut rules, network.parts().iter().map(|part| part.rules.len()));
-    let jobs: Vec<Job> = concerned
-        .into_iter()
-        .zip(of_parts)
-        .filter(|((_, root), _)| !root.is_empty())
-        .map(|((part, root), weights)| Job { part, root, weights })
-        .collect();
-    if busy == 1 {
-        jobs.into_iter().for_each(|job| job.run(network, &mut items, threads));
-        return Occurrences { rules, items };
-    }
-    // As many groups of parts as there are threads, each with its own counters of items.
-    let groups = busy.min(threads).min((TABLE_BYTES / (8 * items.len() + 1)).max(1));
-    let workers = threads.div_ceil(groups);
-    let mut grouped: Vec<Vec<Job>> = (0..groups).map(|_| Vec::new()).collect();
+    let most = (TABLE_BYTES / table_bytes.max(1)).clamp(1, threads);
+    let count = jobs.len().clamp(1, most);
+    let mut groups: Vec<Vec<J>> = (0..count).map(|_| Vec::new()).collect();
     for (number, job) in jobs.into_iter().enumerate() {
-        grouped[number % groups].push(job);
+        groups[number % count].push(job);
     }
-    let item_count = items.len();
-    let counted: Vec<Vec<u64>> = grouped
-        .into_par_iter()
-        .map(|jobs| {
-            let mut items = vec![0_u64; item_count];
-            jobs.into_iter().for_each(|job| job.run(network, &mut items, workers));
-            items
-        })
-        .collect();
-    add_up(&mut items, &counted);
-    Occurrences { rules, items }
+    (groups, threads.div_ceil(count))
 }
 
 /// Adds rows of counters to the first one, on all threads.
-fn add_up<T: Copy + Into<u64> + Sync>(sums: &mut [u64], rows: &[Vec<T>]) {
+fn add_up<S, T>(sums: &mut [S], rows: &[&[T]])
+where
+    S: Copy + std::ops::AddAssign + From<T> + Send,
+    T: Copy + Sync,
+{
     sums.par_chunks_mut(RULES_AT_ONCE).enumerate().for_each(|(chunk, sums)| {
         let first = chunk * RULES_AT_ONCE;
         for row in rows {
@@ -95,72 +80,118 @@ fn add_up<T: Copy + Into<u64> + Sync>(sums: &mut [u64], rows: &[Vec<T>]) {
     });
 }
 
-/// One part's share of the work.
-struct Job<'a> {
-    part: &'a Part,
-    root: Range<u32>,
-    /// The weights of its rules.
-    weights: &'a mut [u64],
+/// How often each symbol stands in a stretch of the root: items, then rules. The root has fewer than 2^32 symbols, so
+/// that no counter can overflow.
+fn count_root(network: &Network, root: Range<u32>) -> Vec<u32> {
+    let grammar = network.grammar();
+    let item_count = grammar.token_count() as usize;
+    let mut counts = vec![0_u32; item_count + grammar.rule_count() as usize];
+    let (items, rules) = counts.split_at_mut(item_count);
+    let of_parts = split(rules, network.parts().iter().map(|part| part.rules.len()));
+    let jobs: Vec<(&Part, &[u32], &mut [u32])> = network
+        .parts()
+        .iter()
+        .zip(of_parts)
+        .map(|(part, rules)| {
+            let stretch = part.root.start.max(root.start)..part.root.end.min(root.end);
+            let symbols = grammar.root().get(stretch.start as usize..stretch.end as usize);
+            (part, symbols.unwrap_or(&[]), rules)
+        })
+        .filter(|(_, symbols, _)| !symbols.is_empty())
+        .collect();
+    let (groups, workers) = groups(jobs, 4 * item_count);
+    let tables: Vec<Vec<u32>> = groups
+        .into_par_iter()
+        .map(|jobs| {
+            let mut items = vec![0_u32; item_count];
+            for (part, symbols, rules) in jobs {
+                count_stretch(symbols, part.rules.start, &mut items, rules, workers);
+            }
+            items
+        })
+        .collect();
+    add_up(items, &tables.iter().map(|table| &table[..]).collect::<Vec<_>>());
+    counts
 }
 
-impl Job<'_> {
-    fn run(self, network: &Network, items: &mut [u64], workers: usize) {
-        let Self { part, root, weights } = self;
-        let root = &network.grammar().root()[root.start as usize..root.end as usize];
-        count_root(root, part.rules.start, items, weights, workers);
-        if workers < THREADS_FOR_LEVELS {
-            pass_down(network, part, items, weights);
-        } else {
-            pass_down_levels(network, part, items, weights, workers);
-        }
-    }
-}
-
-/// Counts the symbols of a stretch of the root: each worker in a table of its own, with the items first and
-/// the rules of the part behind them.
-fn count_root(
-    root: &[u32],
+/// Counts the symbols of a stretch that is of one part: each worker in a table of its own, with the items first and the
+/// rules of the part behind them.
+fn count_stretch(
+    symbols: &[u32],
     first_rule: u32,
-    items: &mut [u64],
-    weights: &mut [u64],
+    items: &mut [u32],
+    rules: &mut [u32],
     workers: usize,
 ) {
     let item_count = items.len();
-    let length = item_count + weights.len();
-    // A table must be worth its being cleared and added up.
-    let tables = workers.min(root.len() / length).min(TABLE_BYTES / (4 * length).max(1));
+    let length = item_count + rules.len();
     let place = |symbol: u32| {
         let is_rule = symbol as usize >= item_count;
         (symbol - if is_rule { first_rule } else { 0 }) as usize
     };
+    // A table must be worth its being cleared and added up.
+    let tables = workers.min(symbols.len() / length).min(TABLE_BYTES / (4 * length));
     if tables < 2 {
-        for &symbol in root {
+        for &symbol in symbols {
             let place = place(symbol);
             if place < item_count {
                 items[place] += 1;
             } else {
-                weights[place - item_count] += 1;
+                rules[place - item_count] += 1;
             }
         }
         return;
     }
-    let counted: Vec<Vec<u32>> = root
-        .par_chunks(root.len().div_ceil(tables))
+    let counted: Vec<Vec<u32>> = symbols
+        .par_chunks(symbols.len().div_ceil(tables))
         .map(|stretch| {
-            // A stretch is shorter than 2^32, so no counter can overflow.
             let mut counters = vec![0_u32; length];
             stretch.iter().for_each(|&symbol| counters[place(symbol)] += 1);
             counters
         })
         .collect();
-    add_up(items, &counted);
-    let rules: Vec<Vec<u32>> =
-        counted.into_iter().map(|mut row| row.split_off(item_count)).collect();
-    add_up(weights, &rules);
+    let (of_items, of_rules): (Vec<&[u32]>, Vec<&[u32]>) =
+        counted.iter().map(|table| table.split_at(item_count)).unzip();
+    add_up(items, &of_items);
+    add_up(rules, &of_rules);
+}
+
+/// From the counts of the root to those of everything.
+fn pass_down(network: &Network, root_counts: &[u32]) -> Occurrences {
+    let item_count = network.grammar().token_count() as usize;
+    let (root_items, root_rules) = root_counts.split_at(item_count);
+    let mut items = vec![0_u64; item_count];
+    let mut rules = vec![0_u64; root_rules.len()];
+    add_up(&mut items, &[root_items]);
+    add_up(&mut rules, &[root_rules]);
+    let of_parts = split(&mut rules, network.parts().iter().map(|part| part.rules.len()));
+    let jobs: Vec<(&Part, &mut [u64])> = network.parts().iter().zip(of_parts).collect();
+    let (mut groups, workers) = groups(jobs, 8 * item_count);
+    let run = |(part, weights): (&Part, &mut [u64]), items: &mut [u64]| {
+        if workers < THREADS_FOR_LEVELS {
+            pass_down_rules(network, part, items, weights);
+        } else {
+            pass_down_levels(network, part, items, weights, workers);
+        }
+    };
+    if groups.len() == 1 {
+        groups.remove(0).into_iter().for_each(|job| run(job, &mut items));
+    } else {
+        let counted: Vec<Vec<u64>> = groups
+            .into_par_iter()
+            .map(|jobs| {
+                let mut items = vec![0_u64; item_count];
+                jobs.into_iter().for_each(|job| run(job, &mut items));
+                items
+            })
+            .collect();
+        add_up(&mut items, &counted.iter().map(|row| &row[..]).collect::<Vec<_>>());
+    }
+    Occurrences { rules, items }
 }
 
 /// Rules in order, each giving its weight to the symbols of its body.
-fn pass_down(network: &Network, part: &Part, items: &mut [u64], weights: &mut [u64]) {
+fn pass_down_rules(network: &Network, part: &Part, items: &mut [u64], weights: &mut [u64]) {
     let grammar = network.grammar().slices();
     let first = part.rules.start;
     for rule in part.rules.clone() {
@@ -233,5 +264,5 @@ fn pass_down_levels(
             row
         })
         .collect();
-    add_up(items, &counted);
+    add_up(items, &counted.iter().map(|row| &row[..]).collect::<Vec<_>>());
 }

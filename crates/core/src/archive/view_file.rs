@@ -1,0 +1,258 @@
+//! A view stored beside its archive, as docs/view.md describes it: mapped, not decoded.
+//!
+//! The file has the arrays of a [`View`] as they are in memory, so that opening it costs one pass over it
+//! (checksums and the checks that no array leads out of another), at the speed of memory, on all threads. It is
+//! of one archive, whose fingerprint it has; of another one, or of the same after a change, it is not opened.
+
+use std::fs::File;
+use std::io::Write;
+use std::marker::PhantomData;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytemuck::Pod;
+use memmap2::Mmap;
+use rayon::prelude::*;
+
+use super::container::checksum;
+use super::read::Archive;
+use super::wire::Reader;
+use super::write::{Aside, create_aside};
+use crate::error::{Error, Result};
+use crate::{Array, Grammar, Network, Part, Terms, View};
+
+const MAGIC: [u8; 8] = *b"\x89TDV\r\n\x1a\n";
+const VERSION: u32 = 1;
+/// Arrays start at multiples of this, and the header has so many bytes.
+const ALIGNMENT: u64 = 256;
+/// Bytes that have a checksum of their own.
+const BLOCK: u64 = 1 << 20;
+/// Arrays: bytes and ends of terms, symbols, starts of rules, starts of documents, parts.
+const ELEMENT_BYTES: [u64; 6] = [1, 8, 4, 4, 4, 4];
+const WHAT: &str = "the stored view";
+
+/// Where the view of an archive is stored: the archive's path and `.view`.
+pub fn view_path(archive: &Path) -> PathBuf {
+    let mut path = archive.as_os_str().to_owned();
+    path.push(".view");
+    path.into()
+}
+
+/// How an archive is known again: its length, and the checksum of its table of sections, which has those of
+/// all sections.
+pub type Fingerprint = [u64; 2];
+
+/// Where arrays of these lengths lie, and behind them the checksums.
+fn layout(lengths: &[u64; 6]) -> Option<([Range<u64>; 6], u64)> {
+    let mut ranges = [const { 0..0 }; 6];
+    let mut at = ALIGNMENT;
+    for ((range, &length), size) in ranges.iter_mut().zip(lengths).zip(ELEMENT_BYTES) {
+        let end = at.checked_add(length.checked_mul(size)?)?;
+        *range = at..end;
+        at = end.checked_next_multiple_of(ALIGNMENT)?;
+    }
+    Some((ranges, at))
+}
+
+/// Writes the view of all words and documents of an archive to its place; gives the length of the file.
+pub fn write_view(view: &View, archive: &Archive) -> Result<u64> {
+    let path = view_path(archive.path());
+    let network = view.network();
+    let grammar = network.grammar();
+    let parts: Vec<u32> = network
+        .parts()
+        .iter()
+        .flat_map(|part| [part.root.start, part.root.end, part.rules.start, part.rules.end])
+        .collect();
+    let arrays: [&[u8]; 6] = [
+        view.terms().bytes(),
+        bytemuck::cast_slice(view.terms().ends()),
+        bytemuck::cast_slice(grammar.symbols()),
+        bytemuck::cast_slice(grammar.rule_starts()),
+        bytemuck::cast_slice(grammar.document_starts()),
+        bytemuck::cast_slice(&parts),
+    ];
+    let mut lengths = [0; 6];
+    for ((length, array), size) in lengths.iter_mut().zip(arrays).zip(ELEMENT_BYTES) {
+        *length = array.len() as u64 / size;
+    }
+    let (ranges, end) = layout(&lengths).expect("arrays that are in memory fit a file");
+    let blocks = (end - ALIGNMENT).div_ceil(BLOCK);
+    let file_bytes = end + 8 * blocks;
+    let mut header = Vec::with_capacity(ALIGNMENT as usize);
+    header.extend_from_slice(&MAGIC);
+    header.extend_from_slice(&VERSION.to_le_bytes());
+    header.extend_from_slice(&0_u32.to_le_bytes());
+    for number in [file_bytes].into_iter().chain(archive.fingerprint()).chain(lengths) {
+        header.extend_from_slice(&number.to_le_bytes());
+    }
+    header.resize(ALIGNMENT as usize - 8, 0);
+    let sum = checksum(&header);
+    header.extend_from_slice(&sum.to_le_bytes());
+
+    let aside = create_aside(&path)?;
+    let mut writer = BlockWriter { aside, at: ALIGNMENT, block: Vec::new(), sums: Vec::new() };
+    writer.aside.write(&header)?;
+    for (array, range) in arrays.iter().zip(&ranges) {
+        writer.pad(range.start)?;
+        writer.write(array)?;
+    }
+    writer.pad(end)?;
+    writer.finish()?;
+    Ok(file_bytes)
+}
+
+/// Writes bytes, and takes a checksum of every block.
+struct BlockWriter {
+    aside: Aside,
+    at: u64,
+    block: Vec<u8>,
+    sums: Vec<u8>,
+}
+
+impl BlockWriter {
+    fn write(&mut self, mut bytes: &[u8]) -> Result<()> {
+        self.at += bytes.len() as u64;
+        while !bytes.is_empty() {
+            let room = BLOCK as usize - self.block.len();
+            let (taken, rest) = bytes.split_at(room.min(bytes.len()));
+            self.block.extend_from_slice(taken);
+            bytes = rest;
+            if self.block.len() == BLOCK as usize {
+                self.close()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) -> Result<()> {
+        self.sums.extend_from_slice(&checksum(&self.block).to_le_bytes());
+        self.aside.write(&self.block)?;
+        self.block.clear();
+        Ok(())
+    }
+
+    fn pad(&mut self, until: u64) -> Result<()> {
+        self.write(&vec![0; (until - self.at) as usize])
+    }
+
+    fn finish(mut self) -> Result<()> {
+        if !self.block.is_empty() {
+            self.close()?;
+        }
+        self.aside.write(&self.sums)?;
+        self.aside.finish(true)
+    }
+}
+
+/// Opens the view that is stored beside an archive; `None` if there is none.
+pub fn open_view(archive: &Archive) -> Result<Option<View>> {
+    let path = view_path(archive.path());
+    let io = |error| Error::io(&path, error);
+    let file = match File::open(&path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(error) => return Err(io(error)),
+    };
+    if file.metadata().map_err(io)?.len() < ALIGNMENT {
+        return Err(Error::malformed(format!("{WHAT} is cut short")));
+    }
+    let map = Arc::new(map(&file).map_err(io)?);
+    let lengths = read_header(&map, archive.fingerprint())?;
+    let (ranges, end) = layout(&lengths).expect("checked with the header");
+    check_blocks(&map, end)?;
+    let documents = (lengths[4].max(1) - 1) as u32;
+    let terms = Terms::new_unchecked(slice(&map, &ranges[0]), slice(&map, &ranges[1]))?;
+    let grammar = Grammar::new(
+        terms.len(),
+        slice::<u32>(&map, &ranges[2]),
+        slice::<u32>(&map, &ranges[3]),
+        slice::<u32>(&map, &ranges[4]),
+    )?;
+    let parts: Vec<Part> = slice::<u32>(&map, &ranges[5])
+        .chunks_exact(4)
+        .map(|part| Part { root: part[0]..part[1], rules: part[2]..part[3] })
+        .collect();
+    let network = Network::new(grammar, parts, (0..documents).collect())?;
+    Ok(Some(View::new(terms, network)?))
+}
+
+#[allow(unsafe_code)]
+fn map(file: &File) -> std::io::Result<Mmap> {
+    // SAFETY: a mapped file must not change while it is mapped. A stored view is written aside and renamed, so tadoc
+    // never changes one; whoever else cuts it short ends the process with SIGBUS, and whoever else writes into it gets
+    // wrong answers or a panic, as every index is checked: the bytes are plain numbers of which every value is valid.
+    unsafe { memmap2::MmapOptions::new().populate().map(file) }
+}
+
+/// Checks the header; gives the lengths of the arrays.
+fn read_header(map: &[u8], fingerprint: Fingerprint) -> Result<[u64; 6]> {
+    let (bytes, sum) = map[..ALIGNMENT as usize].split_at(ALIGNMENT as usize - 8);
+    let mut reader = Reader::new(bytes, WHAT);
+    if reader.take(8)? != MAGIC || cfg!(target_endian = "big") {
+        return Err(Error::malformed(format!("{WHAT} is none")));
+    }
+    let version = reader.u32()?;
+    if version != VERSION {
+        return Err(Error::UnsupportedVersion { found: version, supported: VERSION });
+    }
+    let expected = u64::from_le_bytes(sum.try_into().expect("eight bytes"));
+    let found = checksum(bytes);
+    if found != expected {
+        return Err(Error::Checksum { what: format!("the header of {WHAT}"), expected, found });
+    }
+    reader.u32()?;
+    let file_bytes = reader.u64()?;
+    if [reader.u64()?, reader.u64()?] != fingerprint {
+        return Err(Error::StaleView);
+    }
+    let mut lengths = [0; 6];
+    for length in &mut lengths {
+        *length = reader.u64()?;
+    }
+    let end = layout(&lengths).map(|(_, end)| end);
+    let whole = end.and_then(|end| end.checked_add(8 * (end - ALIGNMENT).div_ceil(BLOCK)));
+    if whole != Some(file_bytes) || file_bytes != map.len() as u64 || lengths[5] % 4 != 0 {
+        return Err(Error::Truncated {
+            what: WHAT.into(),
+            needed: whole.unwrap_or(u64::MAX),
+            available: map.len() as u64,
+        });
+    }
+    Ok(lengths)
+}
+
+fn check_blocks(map: &[u8], end: u64) -> Result<()> {
+    let (arrays, sums) = map[ALIGNMENT as usize..].split_at((end - ALIGNMENT) as usize);
+    let wrong = arrays.par_chunks(BLOCK as usize).zip(sums.par_chunks(8)).find_map_any(
+        |(block, expected)| {
+            let expected = u64::from_le_bytes(expected.try_into().expect("eight bytes"));
+            let found = checksum(block);
+            (found != expected).then_some((expected, found))
+        },
+    );
+    match wrong {
+        Some((expected, found)) => Err(Error::Checksum { what: WHAT.into(), expected, found }),
+        None => Ok(()),
+    }
+}
+
+/// A stretch of a mapped file, as numbers.
+struct Mapped<T> {
+    map: Arc<Mmap>,
+    range: Range<usize>,
+    numbers: PhantomData<T>,
+}
+
+impl<T: Pod> AsRef<[T]> for Mapped<T> {
+    fn as_ref(&self) -> &[T] {
+        // Files are mapped at pages, and arrays start at multiples of `ALIGNMENT`.
+        bytemuck::cast_slice(&self.map[self.range.clone()])
+    }
+}
+
+fn slice<T: Pod + Send + Sync>(map: &Arc<Mmap>, range: &Range<u64>) -> Array<T> {
+    let range = range.start as usize..range.end as usize;
+    Array::Shared(Arc::new(Mapped { map: map.clone(), range, numbers: PhantomData }))
+}
