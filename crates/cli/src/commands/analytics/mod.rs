@@ -22,7 +22,7 @@ use super::{about, documents, open};
 use crate::failure::{Outcome, print_error, print_warning};
 use crate::progress::Progress;
 use crate::rows::{Format, RowWriter};
-use crate::select;
+use crate::{interrupt, select};
 
 /// The commands, in the order in which help lists them.
 #[derive(Debug, Subcommand)]
@@ -121,6 +121,8 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     };
     costs.open = watch.lap();
 
+    // A task has no steps to end it between.
+    let at_once = interrupt::at_once()?;
     let progress = Progress::new(quiet);
     let corpora_asked: Vec<&Corpus> = corpora.iter().collect();
     let made = tadoc::view::open(&corpora_asked, &analyzer, chosen.as_deref(), &progress);
@@ -138,6 +140,7 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     write(&*answered.answer, labels, is_matrix, &mut writer, &mut costs)?;
     // What is not writing is making parts of the answer.
     costs.task += watch.lap().saturating_sub(costs.output);
+    drop(at_once);
     writer.finish()?;
     costs.output += watch.lap();
 
