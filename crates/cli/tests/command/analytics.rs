@@ -555,6 +555,21 @@ fn what_is_refused() {
 }
 
 #[test]
+fn damage_is_told_with_its_archive() {
+    let (folder, _) = sample();
+    let mut bytes = folder.read("c.tdc");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    folder.write("d.tdc", bytes);
+    for command in COMMANDS {
+        let run = ask(&folder, command, &["d.tdc", "-o", "answer"]).exits(2);
+        run.says("d.tdc: ");
+        ask(&folder, command, &["c.tdc", "d.tdc", "-o", "answer"]).exits(2);
+    }
+    assert_eq!(folder.names(), ["c.tdc", "d.tdc"]);
+}
+
+#[test]
 fn readers_that_have_seen_enough_are_no_failure() {
     let folder = Folder::new();
     folder.write("a", prose(300_000));

@@ -14,9 +14,9 @@ use crate::units;
 /// task's time and writing the output's, however they alternate.
 #[derive(Debug, Default)]
 pub struct Costs {
-    /// Opening archives and output, and reading names where they are needed.
+    /// Opening archives and output, and choosing documents.
     pub open: Duration,
-    /// Loading the grammar and making terms of its words.
+    /// Loading the grammar and making terms of its words; beside that, loading the names of documents.
     pub view: Duration,
     /// Finding the answer.
     pub task: Duration,

@@ -95,15 +95,9 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     let analyzer = shared.terms.analyzer()?;
     let corpora = open_all(shared)?;
 
-    // Names take time to read, so they are read for those who see or choose them only.
-    let shows_names = !is_matrix && columns.iter().any(|column| column.name == "document");
-    let tables = match shows_names || !shared.documents.is_empty() {
-        true => tables(&corpora, shared)?,
-        false => Vec::new(),
-    };
     let chosen = match shared.documents.is_empty() {
         true => None,
-        false => Some(select::find_all(&tables, &shared.documents)?),
+        false => Some(select::find_all(&tables(&corpora, shared)?, &shared.documents)?),
     };
     if chosen.as_ref().is_some_and(Vec::is_empty) {
         print_error("no document matches; `tadoc list` shows what an archive has");
@@ -111,10 +105,6 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     }
     let chosen: Option<Vec<u32>> =
         chosen.map(|places| places.into_iter().map(|place| place as u32).collect());
-    let names: Vec<&[u8]> = match shows_names {
-        true => tables.iter().copied().flatten().map(|document| &document.name[..]).collect(),
-        false => Vec::new(),
-    };
     let mut writer = match question.is_matrix() {
         true => RowWriter::open_matrix(&shared.format, columns)?,
         false => RowWriter::open(&shared.format, columns)?,
@@ -125,8 +115,14 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     let at_once = interrupt::at_once()?;
     let progress = Progress::new(quiet);
     let corpora_asked: Vec<&Corpus> = corpora.iter().collect();
-    let made = tadoc::view::open(&corpora_asked, &analyzer, chosen.as_deref(), &progress);
+    // Reading names takes time: it is done beside the rest, and only for answers that show them.
+    let shows_names = !is_matrix && columns.iter().any(|column| column.name == "document");
+    let (names, made) = rayon::join(
+        || if shows_names { names(&corpora, shared) } else { Ok(Vec::new()) },
+        || tadoc::view::open(&corpora_asked, &analyzer, chosen.as_deref(), &progress),
+    );
     progress.finish();
+    let names = names?;
     let (view, origin) = made.map_err(|error| match &shared.archives[..] {
         [archive] => about(archive, error),
         _ => error.into(),
@@ -175,6 +171,12 @@ fn open_all(shared: &Shared) -> anyhow::Result<Vec<Corpus>> {
 fn tables<'c>(corpora: &'c [Corpus], shared: &Shared) -> anyhow::Result<Vec<&'c [Document]>> {
     let corpora = corpora.iter().zip(&shared.archives);
     corpora.map(|(corpus, archive)| documents(corpus, archive)).collect()
+}
+
+/// The names of all documents, by their numbers.
+fn names<'c>(corpora: &'c [Corpus], shared: &Shared) -> anyhow::Result<Vec<&'c [u8]>> {
+    let tables = tables(corpora, shared)?;
+    Ok(tables.into_iter().flatten().map(|document| &document.name[..]).collect())
 }
 
 /// Writes an answer. What goes wrong in writing is kept apart from what goes wrong in making parts, since the
