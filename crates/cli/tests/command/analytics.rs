@@ -239,6 +239,24 @@ fn threads_and_strategies_change_nothing() {
 }
 
 #[test]
+fn little_memory_changes_nothing_or_is_refused() {
+    let (folder, _) = sample();
+    let mut answered = 0;
+    for command in COMMANDS {
+        let whole = ask(&folder, command, &["c.tdc"]).succeeds();
+        let run = ask(&folder, command, &["c.tdc", "--memory", "40K"]);
+        if run.stderr().is_empty() {
+            assert!(run.exits(0).bytes() == whole.bytes(), "{command:?}");
+            answered += 1;
+        } else {
+            run.exits(2).says("--memory 40960 is too little");
+        }
+    }
+    // Most work needs no more, or goes in several passes.
+    assert!(answered > COMMANDS.len() / 2, "{answered}");
+}
+
+#[test]
 fn several_archives_are_one_corpus() {
     let (folder, documents) = sample();
     let (some, others) = documents.split_at(documents.len() / 3);
