@@ -27,6 +27,8 @@ pub(crate) use examples;
             "tadoc demo                               see it at work on a bundled corpus"
             "tadoc compress notes/ -o notes.tdc       one archive of a folder"
             "tadoc list notes.tdc                     what is in it"
+            "tadoc word-count notes.tdc --top 20      its most frequent words"
+            "tadoc collocations notes.tdc --top 20    words that belong together"
             "tadoc cat notes.tdc todo.txt             one document to standard output"
             "tadoc restore notes.tdc -C copy          all of it as files again"
         ),
@@ -52,6 +54,8 @@ pub enum Command {
     Info(commands::info::Info),
     Verify(commands::verify::Verify),
     Transcode(commands::transcode::Transcode),
+    #[command(flatten)]
+    Analytics(commands::analytics::Analytics),
     Demo(commands::demo::Demo),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),

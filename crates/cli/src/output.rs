@@ -63,6 +63,7 @@ impl Output {
             .prefix(&prefix)
             .make_in(folder.unwrap_or(Path::new(".")), |path| File::create_new(path))
             .with_context(cannot)?;
+        crate::interrupt::writes_aside(file.path().to_owned());
         Ok(Self::to(Target::Aside { file, path: path.to_owned(), replace }, name))
     }
 

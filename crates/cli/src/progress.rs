@@ -67,6 +67,7 @@ fn verb(phase: Phase) -> &'static str {
         Phase::Restoring => "restoring",
         Phase::Verifying => "verifying",
         Phase::Transcoding => "transcoding",
+        Phase::Reading => "reading",
         _ => "working",
     }
 }
@@ -74,8 +75,10 @@ fn verb(phase: Phase) -> &'static str {
 fn style(phase: Phase, known: bool) -> ProgressStyle {
     let template = match (phase, known) {
         (Phase::Finding, _) => "{msg} {spinner} {human_pos} files",
-        (Phase::Transcoding, true) => "{msg} [{wide_bar}] {pos}/{len} segments, {eta} left",
-        (Phase::Transcoding, false) => "{msg} {spinner} {pos} segments",
+        (Phase::Transcoding | Phase::Reading, true) => {
+            "{msg} [{wide_bar}] {pos}/{len} segments, {eta} left"
+        }
+        (Phase::Transcoding | Phase::Reading, false) => "{msg} {spinner} {pos} segments",
         (_, true) => {
             "{msg} [{wide_bar}] {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec}, {eta} left"
         }
@@ -98,6 +101,7 @@ mod tests {
             Phase::Restoring,
             Phase::Verifying,
             Phase::Transcoding,
+            Phase::Reading,
         ] {
             for known in [false, true] {
                 style(phase, known);

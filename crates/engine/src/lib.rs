@@ -86,4 +86,5 @@ pub use corpus::{Corpus, RestoreReport, VerifyReport};
 pub use error::{Error, Result};
 pub use progress::{Observer, Phase};
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
+pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 pub use tadoc_core::{Answered, Limits, Strategy, Task, View, answer};

@@ -38,7 +38,7 @@ impl Cat {
         let all = documents(&corpus, &self.archive)?;
         let mut places = Vec::new();
         for document in &self.documents {
-            places.append(&mut select::find(all, document)?);
+            places.append(&mut select::find(&[all], document)?);
         }
         if places.is_empty() {
             print_error("no document matches; `tadoc list` shows what the archive has");

@@ -1,5 +1,6 @@
 //! `tadoc demo`: the command at work on a bundled corpus, with the commands that a person would type.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -7,12 +8,12 @@ use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
-use clap::{Args, ValueHint};
+use clap::{Args, Parser, ValueHint};
 use tadoc::{CompressOptions, Corpus};
 
 use super::compress::told;
 use super::{info, list};
-use crate::arguments::examples;
+use crate::arguments::{Arguments, examples};
 use crate::failure::Outcome;
 use crate::inputs::{self, Request};
 use crate::progress::Progress;
@@ -99,6 +100,17 @@ fn show(folder: &Path) -> anyhow::Result<()> {
         indented(&format!("{:>10}\n{total}", "…"))?;
     }
 
+    ask(
+        &archive,
+        "What is it about? Ask for the words, without unpacking anything",
+        "tadoc word-count sample.tdc --ignore-case --stop-words english --match ^[a-z]{4,}$ --top 8",
+    )?;
+    ask(
+        &archive,
+        "Which words belong together?",
+        "tadoc collocations sample.tdc --documents manual/en/* --ignore-case --match ^[a-z]+$ --top 8",
+    )?;
+
     step("Check every byte of it", "tadoc verify sample.tdc")?;
     let verified = corpus.verify(&progress)?;
     progress.finish();
@@ -123,6 +135,27 @@ fn show(folder: &Path) -> anyhow::Result<()> {
         units::counted(restored.documents, "document"),
         units::size(restored.bytes)
     ))
+}
+
+/// Answers a question as its command would, and shows the answer as a terminal would have it.
+fn ask(archive: &Path, title: &str, command: &str) -> anyhow::Result<()> {
+    // What a shell would take for its own is in quotes on the screen.
+    let quoted = |word: &str| match word.contains(['*', '^']) {
+        true => format!("'{word}'"),
+        false => word.to_owned(),
+    };
+    step(title, &command.split(' ').map(quoted).collect::<Vec<_>>().join(" "))?;
+    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let answer = folder.path().join("answer");
+    let words = command.split(' ').map(|word| match word {
+        "sample.tdc" => archive.as_os_str(),
+        word => OsStr::new(word),
+    });
+    let to = ["--quiet", "--format", "table", "--output"].map(OsStr::new);
+    let arguments = words.chain(to).chain([answer.as_os_str()]);
+    super::run(Arguments::try_parse_from(arguments)?)?;
+    let table = fs::read_to_string(&answer).context("cannot read the answer")?;
+    indented(&table)
 }
 
 fn write_sample(folder: &Path) -> anyhow::Result<()> {

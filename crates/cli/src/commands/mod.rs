@@ -1,5 +1,6 @@
 //! The subcommands, a module each.
 
+pub mod analytics;
 pub mod cat;
 pub mod completions;
 pub mod compress;
@@ -30,6 +31,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(quiet),
         Command::Transcode(command) => command.run(quiet),
+        Command::Analytics(command) => command.run(quiet),
         Command::Demo(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

@@ -55,7 +55,7 @@ impl Restore {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
         let corpus = open(&self.archive)?;
-        let places = select::find_all(documents(&corpus, &self.archive)?, &self.documents)?;
+        let places = select::find_all(&[documents(&corpus, &self.archive)?], &self.documents)?;
         if places.is_empty() && !self.documents.is_empty() {
             print_error("no document matches; `tadoc list` shows what the archive has");
             return Ok(Outcome::Negative);

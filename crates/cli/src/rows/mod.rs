@@ -101,7 +101,6 @@ impl RowWriter {
     }
 
     /// Writes a whole answer that is a matrix: its entries to a matrix, else its rows.
-    #[cfg_attr(not(test), expect(dead_code, reason = "no command has a matrix yet"))]
     pub fn write_entries(&mut self, entries: &dyn Entries) -> anyhow::Result<()> {
         match &mut self.writer {
             Writer::Matrix(writer) => writer.write(entries),

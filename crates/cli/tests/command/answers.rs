@@ -113,6 +113,7 @@ fn the_demo_runs() {
     let folder = Folder::new();
     let demo = folder.run(&["demo"]).succeeds();
     assert!(demo.text().contains("$ tadoc compress sample -o sample.tdc"), "{}", demo.text());
+    assert!(demo.text().contains("$ tadoc word-count sample.tdc "), "{}", demo.text());
     assert!(!demo.text().contains('\x1b'));
     assert!(folder.names().is_empty());
     folder.run(&["demo", "--keep", "kept"]).succeeds();
@@ -135,8 +136,14 @@ fn help_completions_and_manual() {
     }
     assert!(folder.run(&["--version"]).succeeds().text().starts_with("tadoc "));
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
-        assert!(folder.run(&["completions", shell]).succeeds().text().contains("transcode"));
+        let script = folder.run(&["completions", shell]).succeeds();
+        for command in ["transcode", "ranked-inverted-index", "collocations"] {
+            assert!(script.text().contains(command), "{shell}");
+        }
     }
     folder.run(&["man", "man/man1"]).succeeds();
-    assert!(String::from_utf8(folder.read("man/man1/tadoc-compress.1")).unwrap().contains("lexer"));
+    for (page, text) in [("compress", "lexer"), ("word-count", "stop"), ("tfidf", "norm")] {
+        let page = folder.read(format!("man/man1/tadoc-{page}.1"));
+        assert!(String::from_utf8(page).unwrap().contains(text));
+    }
 }

@@ -81,6 +81,29 @@ fn while_compressing() {
 }
 
 #[test]
+fn while_answering() {
+    if are_ignored() {
+        return;
+    }
+    let folder = Folder::new();
+    folder.write("a", prose(20_000_000));
+    folder.run(&["compress", "a", "-o", "c.tdc"]).succeeds();
+    for wait in [0, 100, 300] {
+        let mut command =
+            folder.command(&["cooccurrence", "c.tdc", "--window", "64", "-o", "pairs.tsv"]);
+        let child = command.stderr(Stdio::piped()).spawn().unwrap();
+        wait_for_handler(&child);
+        sleep(Duration::from_millis(wait));
+        let start = Instant::now();
+        interrupt(&child);
+        assert_cancelled(child);
+        // The work itself takes many times longer.
+        assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+        assert_eq!(folder.names(), ["a", "c.tdc"]);
+    }
+}
+
+#[test]
 fn while_restoring() {
     if are_ignored() {
         return;

@@ -1,6 +1,7 @@
 //! The built command, run as people and scripts run it.
 #![cfg(unix)]
 
+mod analytics;
 mod answers;
 mod faults;
 mod folder;

@@ -84,6 +84,11 @@ impl Crossings for Pairs<'_> {
         grammar.symbols().len() as u64 * reach + rules * (reach * (reach - 1) / 2)
     }
 
+    /// One with each item within reach, on both sides.
+    fn most_of_an_item(&self) -> u64 {
+        2 * self.reach as u64
+    }
+
     fn of_rule(&self, rule: u32, each: impl FnMut(u64)) {
         self.cross(&[], self.network.grammar().body(rule), each);
     }

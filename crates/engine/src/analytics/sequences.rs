@@ -61,17 +61,20 @@ impl<K: Key + Record<Key = K>> SequenceCounts<K> {
         memory: u64,
         pairs: bool,
     ) -> io::Result<Self> {
+        let most_of_an_item = crossings.most_of_an_item();
         let sites = Sites::new(crossings, memory);
         let least = match top {
             Some(top) => least.max(least_of_top(&sites, &occurrences.rules, top)),
             None => least,
         };
+        // A key of rare items is rare: that is known before it is counted.
+        let least_of_item = least.div_ceil(most_of_an_item);
         let keep = |key: K| {
             let places = 0..packing.n as u32;
-            least <= 1
+            least_of_item <= 1
                 || places
                     .map(|place| key.digit(place * packing.bits, packing.bits))
-                    .all(|item| occurrences.items[item as usize] >= least)
+                    .all(|item| occurrences.items[item as usize] >= least_of_item)
         };
         let weights = &occurrences.rules;
         let mut passes = Vec::with_capacity(sites.passes.len());

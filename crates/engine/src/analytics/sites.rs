@@ -30,6 +30,11 @@ pub(super) trait Crossings: Sync {
     /// How many there are at most.
     fn most(&self) -> u64;
 
+    /// How many of the same key one occurrence of an item can be in at most.
+    fn most_of_an_item(&self) -> u64 {
+        1
+    }
+
     /// Calls `each` with those in the body of a rule.
     fn of_rule(&self, rule: u32, each: impl FnMut(Self::Key));
 

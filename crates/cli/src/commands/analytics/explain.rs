@@ -1,0 +1,105 @@
+//! `--explain`: what was chosen for a question, and what each step of it cost.
+
+use std::fmt::Write;
+use std::fs;
+use std::time::Duration;
+
+use tadoc::view::Origin;
+use tadoc::{Answered, View};
+
+use crate::failure::printable;
+use crate::units;
+
+/// How long each step took. An answer may be made part by part while it is written: making is the
+/// task's time and writing the output's, however they alternate.
+#[derive(Debug, Default)]
+pub struct Costs {
+    /// Opening archives and output, and choosing documents.
+    pub open: Duration,
+    /// Loading the grammar and making terms of its words; beside that, loading the names of documents.
+    pub view: Duration,
+    /// Finding the answer.
+    pub task: Duration,
+    /// Formatting and writing it.
+    pub output: Duration,
+    /// Rows written.
+    pub rows: u64,
+}
+
+/// The report, for people.
+pub fn report(view: &View, origin: Origin, answered: &Answered<'_>, costs: &Costs) -> String {
+    let mut lines = String::new();
+    let mut line = |title: &str, value: &str| {
+        writeln!(lines, "{title:<9} {}", printable(value)).expect("a string takes all");
+    };
+    let network = view.network();
+    let grammar = network.grammar();
+    let threads = units::counted(rayon::current_num_threads() as u64, "thread");
+    line("backend", &format!("cpu, {threads}"));
+    let why = match answered.reason.as_str() {
+        "" => "as asked for",
+        reason => reason,
+    };
+    line("strategy", &format!("{}: {why}", answered.strategy));
+    let origin = match origin {
+        Origin::Archive => "decoded from the archive",
+        Origin::Stored => "stored beside the archive",
+    };
+    line("grammar", &format!("{origin}, {} in memory", units::size(view.memory())));
+    for (count, noun) in [
+        (network.documents().len() as u64, "document"),
+        (network.length(), "word"),
+        (view.terms().len().into(), "term"),
+        (grammar.rule_count().into(), "rule"),
+        (grammar.symbols().len() as u64, "symbol"),
+        (costs.rows, "row"),
+    ] {
+        line(&format!("{noun}s"), &units::count(count));
+    }
+    for (step, took) in [
+        ("open", costs.open),
+        ("view", costs.view),
+        ("task", costs.task),
+        ("output", costs.output),
+        ("total", costs.open + costs.view + costs.task + costs.output),
+    ] {
+        line(step, &milliseconds(took));
+    }
+    if let Some(bytes) = peak_memory() {
+        line("memory", &format!("{} at most", units::size(bytes)));
+    }
+    lines
+}
+
+/// Short durations to the microsecond, since opening an archive takes not much more.
+fn milliseconds(duration: Duration) -> String {
+    match duration.as_secs_f64() * 1000.0 {
+        short if short < 100.0 => format!("{short:.3} ms"),
+        _ => units::duration(duration),
+    }
+}
+
+/// The most memory that the process has had, where the system tells.
+fn peak_memory() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim_end().parse().ok()?;
+    Some(kibibytes * 1024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations() {
+        assert_eq!(milliseconds(Duration::from_micros(1234)), "1.234 ms");
+        assert_eq!(milliseconds(Duration::from_micros(234_567)), "235 ms");
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn memory_is_known() {
+        assert!(peak_memory().unwrap() > 1 << 20);
+    }
+}

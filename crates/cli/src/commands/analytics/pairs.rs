@@ -1,0 +1,139 @@
+//! Questions about terms that stand near each other: `cooccurrence` and `collocations`.
+//!
+//! They have no `--strategy`: pairs are counted in one way only.
+
+use clap::builder::RangedU64ValueParser;
+use clap::{Args, ValueEnum};
+use tadoc::answer::Column;
+use tadoc::{Answered, Limits, View, WIDEST_WINDOW, analytics};
+
+use super::Question;
+use super::arguments::{Shared, Strategy, at_least_one};
+use crate::arguments::examples;
+
+/// Count pairs of terms that stand near each other, most frequent first
+///
+/// Columns: first, second, count. Every two places of one document that are at most --window apart are a
+/// pair. The lesser term by its bytes is the first one; with --ordered, the one that stands first in the text.
+#[derive(Debug, Args)]
+#[command(after_help = examples!(
+    "tadoc cooccurrence corpus.tdc -i --stop-words english --top 50"
+    "tadoc cooccurrence corpus.tdc --window 10 --min-count 5 -o pairs.csv"
+    "tadoc cooccurrence corpus.tdc --window 1 --ordered"
+))]
+pub struct Cooccurrence {
+    /// How far apart the terms of a pair may be, up to 64; 1: next to each other
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = window(1))]
+    window: usize,
+
+    /// Tell pairs by which term comes first in the text
+    #[arg(long)]
+    ordered: bool,
+
+    /// The N most frequent pairs only
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
+    top: Option<usize>,
+
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// Find pairs of terms that come together more often than by chance
+///
+/// Columns: first, second, count, pmi, log_likelihood, t_score, log_dice. Pairs are in the order of the text, and
+/// by the chosen measure descending. Scores are those of NLTK's BigramAssocMeasures, and
+/// --min-count does not change them. Rare pairs have high scores by chance, --measure pmi above all:
+/// leave them out with --min-count.
+#[derive(Debug, Args)]
+#[command(after_help = examples!(
+    "tadoc collocations corpus.tdc -i --top 20"
+    "tadoc collocations corpus.tdc -i --measure pmi --min-count 5 --top 20"
+    "tadoc collocations corpus.tdc --window 5 --stop-words english"
+))]
+pub struct Collocations {
+    /// How many terms a window has in which a pair is looked for, up to 64; 2: next to each other
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = window(2))]
+    window: usize,
+
+    /// The score that puts pairs in order
+    #[arg(long, value_enum, default_value_t = Measure::LogLikelihood)]
+    measure: Measure,
+
+    /// The N pairs of the highest scores only
+    #[arg(long, value_name = "N", value_parser = at_least_one())]
+    top: Option<usize>,
+
+    #[command(flatten)]
+    shared: Shared,
+}
+
+/// `--measure`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Measure {
+    /// The likelihood ratio: sure signs first
+    LogLikelihood,
+    /// Pointwise mutual information: terms that hardly come alone first
+    Pmi,
+    /// Student's t: frequent pairs first
+    TScore,
+    /// The logarithm of Dice's coefficient, which compares between corpora of different sizes
+    LogDice,
+}
+
+/// Reads a window.
+fn window(least: u64) -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(least..=WIDEST_WINDOW as u64)
+}
+
+const COUNTS: &[Column] = &[Column::text("first"), Column::text("second"), Column::count("count")];
+const SCORES: &[Column] = &[
+    Column::text("first"),
+    Column::text("second"),
+    Column::count("count"),
+    Column::real("pmi"),
+    Column::real("log_likelihood"),
+    Column::real("t_score"),
+    Column::real("log_dice"),
+];
+
+impl Question for Cooccurrence {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn columns(&self) -> &'static [Column] {
+        COUNTS
+    }
+
+    fn limits(&self) -> Limits {
+        self.shared.limits(self.top, Strategy::Auto)
+    }
+
+    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
+        analytics::cooccurrence(view, self.window, self.ordered, limits)
+    }
+}
+
+impl Question for Collocations {
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+
+    fn columns(&self) -> &'static [Column] {
+        SCORES
+    }
+
+    fn limits(&self) -> Limits {
+        self.shared.limits(self.top, Strategy::Auto)
+    }
+
+    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
+        let measure = match self.measure {
+            Measure::LogLikelihood => analytics::Measure::LogLikelihood,
+            Measure::Pmi => analytics::Measure::Pmi,
+            Measure::TScore => analytics::Measure::TScore,
+            Measure::LogDice => analytics::Measure::LogDice,
+        };
+        analytics::collocations(view, self.window, measure, limits)
+    }
+}
