@@ -1,0 +1,269 @@
+//! Sequence count and ranked inverted index.
+//!
+//! Each bucket is counted in a table that stays in cache, and only distinct sequences are sorted: those of equal
+//! count among themselves, as the answer wants them by count first. For the ranked index, the documents of a
+//! bucket are then put by the rank of their sequence, which is a counting sort.
+
+use std::cmp::Reverse;
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::answer::{Labels, PART, Rows, end_row};
+use super::key::{Key, Shape, Table};
+use super::windows::{Slices, Windows};
+
+/// Counts below this are put by counting, others by sorting.
+const SMALL: usize = 256;
+
+/// Sequences with their counts, by count descending, then sequence ascending.
+pub struct SequenceCount<K> {
+    shape: Shape,
+    keys: Vec<K>,
+    /// A count, and where the rows of it end.
+    runs: Vec<(u64, usize)>,
+}
+
+/// The counted sequences of one bucket.
+struct Counted<K> {
+    /// Those of small count, each count by itself, in order.
+    keys: Vec<K>,
+    /// A count and its keys, ascending.
+    classes: Vec<(usize, Range<usize>)>,
+    large: Vec<(u32, K)>,
+}
+
+impl<K: Key> SequenceCount<K> {
+    /// Counts all sequences.
+    pub fn new(windows: &Windows<K>) -> Self {
+        let counted: Vec<Counted<K>> = (0..windows.buckets())
+            .into_par_iter()
+            .map_init(Table::new, |table, bucket| {
+                let mut parts = Vec::new();
+                windows.visit(bucket, |slices| parts.push(count(table, slices)));
+                parts
+            })
+            .flatten_iter()
+            .collect();
+
+        let mut large: Vec<(u32, K)> = counted.iter().flat_map(|one| &one.large).copied().collect();
+        large.par_sort_unstable_by_key(|&(count, key)| (Reverse(count), key));
+        let mut runs = Vec::new();
+        let mut end = 0;
+        for same in large.chunk_by(|a, b| a.0 == b.0) {
+            end += same.len();
+            runs.push((u64::from(same[0].0), end));
+        }
+        let mut classes: Vec<Vec<&[K]>> = vec![Vec::new(); SMALL];
+        for one in &counted {
+            for (class, range) in &one.classes {
+                classes[*class].push(&one.keys[range.clone()]);
+            }
+        }
+        let total = large.len() + counted.iter().map(|one| one.keys.len()).sum::<usize>();
+        let mut keys = vec![K::NONE; total];
+        let (first, mut rest) = keys.split_at_mut(large.len());
+        for (key, (_, large)) in first.iter_mut().zip(large) {
+            *key = large;
+        }
+        let mut copies = Vec::new();
+        for (class, slices) in classes.into_iter().enumerate().rev() {
+            let start = end;
+            for slice in slices {
+                copies.push((rest.split_off_mut(..slice.len()).expect("lengths add up"), slice));
+                end += slice.len();
+            }
+            if end > start {
+                runs.push((class as u64, end));
+            }
+        }
+        copies.into_par_iter().with_min_len(64).for_each(|(to, from)| to.copy_from_slice(from));
+        Self { shape: windows.shape, keys, runs }
+    }
+}
+
+/// Counts the sequences of a bucket.
+fn count<K: Key>(table: &mut Table<K>, slices: &Slices<K>) -> Counted<K> {
+    table.clear();
+    for &key in slices.iter().flat_map(|(keys, _)| *keys) {
+        *table.value(key) += 1;
+    }
+    let mut sizes = [0; SMALL];
+    for (_, count) in table.entries() {
+        sizes[(count as usize).min(SMALL) % SMALL] += 1;
+    }
+    let large = std::mem::take(&mut sizes[0]);
+    let mut ends = [0; SMALL];
+    let mut total = 0;
+    for (end, size) in ends.iter_mut().zip(sizes) {
+        *end = total;
+        total += size;
+    }
+    let mut keys = vec![K::NONE; total];
+    let mut larger = Vec::with_capacity(large);
+    for (key, count) in table.entries() {
+        if count as usize >= SMALL {
+            larger.push((count, key));
+        } else {
+            let end = &mut ends[count as usize];
+            keys[*end] = key;
+            *end += 1;
+        }
+    }
+    let mut classes = Vec::new();
+    for (class, (end, size)) in ends.into_iter().zip(sizes).enumerate() {
+        if size > 0 {
+            keys[end - size..end].sort_unstable();
+            classes.push((class, end - size..end));
+        }
+    }
+    Counted { keys, classes, large: larger }
+}
+
+impl<K: Key> Rows for SequenceCount<K> {
+    fn len(&self) -> u64 {
+        self.keys.len() as u64
+    }
+
+    fn parts(&self) -> usize {
+        self.keys.len().div_ceil(PART)
+    }
+
+    fn print(&self, part: usize, labels: &Labels, out: &mut Vec<u8>) {
+        let first = part * PART;
+        let mut run = self.runs.partition_point(|&(_, end)| end <= first);
+        for (row, &key) in (first..).zip(&self.keys[first..self.keys.len().min(first + PART)]) {
+            if row == self.runs[run].1 {
+                run += 1;
+            }
+            self.shape.print(key, &labels.terms, out);
+            end_row(out, self.runs[run].0);
+        }
+    }
+}
+
+/// Sequences with the documents that have them, by sequence ascending; documents by count descending, then
+/// in their order.
+pub struct RankedIndex<K> {
+    shape: Shape,
+    chunks: Vec<Ranked<K>>,
+}
+
+/// The ranked sequences of one bucket.
+struct Ranked<K> {
+    /// A sequence, and where its rows end.
+    keys: Vec<(K, usize)>,
+    /// Document and count.
+    rows: Vec<(u32, u32)>,
+}
+
+/// What is used again from bucket to bucket.
+struct Scratch<K> {
+    table: Table<K>,
+    keys: Vec<K>,
+    ends: Vec<usize>,
+    documents: Vec<u32>,
+}
+
+impl<K: Key> RankedIndex<K> {
+    /// Counts all sequences by document.
+    pub fn new(windows: &Windows<K>) -> Self {
+        let scratch = || Scratch {
+            table: Table::new(),
+            keys: Vec::new(),
+            ends: Vec::new(),
+            documents: Vec::new(),
+        };
+        let chunks = (0..windows.buckets())
+            .into_par_iter()
+            .map_init(scratch, |scratch, bucket| {
+                let mut parts = Vec::new();
+                windows.visit(bucket, |slices| parts.push(scratch.rank(slices)));
+                parts
+            })
+            .flatten_iter()
+            .collect();
+        Self { shape: windows.shape, chunks }
+    }
+}
+
+impl<K: Key> Scratch<K> {
+    fn rank(&mut self, slices: &Slices<K>) -> Ranked<K> {
+        let Self { table, keys, ends, documents } = self;
+        table.clear();
+        for &key in slices.iter().flat_map(|(keys, _)| *keys) {
+            *table.value(key) += 1;
+        }
+        keys.clear();
+        keys.extend(table.entries().map(|(key, _)| key));
+        keys.sort_unstable();
+        // The number of a sequence becomes its place in the order, and its list begins where the one before
+        // it ends.
+        ends.clear();
+        let mut start = 0;
+        for (rank, &key) in keys.iter().enumerate() {
+            let value = table.value(key);
+            ends.push(start);
+            start += *value as usize;
+            *value = rank as u32;
+        }
+        documents.resize(documents.len().max(start), 0);
+        for (keys, of) in slices {
+            for (&key, &document) in keys.iter().zip(*of) {
+                let end = &mut ends[*table.value(key) as usize];
+                documents[*end] = document;
+                *end += 1;
+            }
+        }
+        let mut ranked = Ranked { keys: Vec::with_capacity(table.len()), rows: Vec::new() };
+        let mut start = 0;
+        for (&key, &end) in keys.iter().zip(&*ends) {
+            ranked.add(key, &mut documents[start..end]);
+            start = end;
+        }
+        ranked
+    }
+}
+
+impl<K: Key> Ranked<K> {
+    fn add(&mut self, key: K, documents: &mut [u32]) {
+        let start = self.rows.len();
+        if let [document] = documents {
+            self.rows.push((*document, 1));
+        } else {
+            // Each thread's documents are in order, so that this merges more than it sorts.
+            documents.sort();
+            let counted = documents.chunk_by(|a, b| a == b);
+            self.rows.extend(counted.map(|same| (same[0], same.len() as u32)));
+            self.rows[start..].sort_by_key(|&(_, count)| Reverse(count));
+        }
+        self.keys.push((key, self.rows.len()));
+    }
+}
+
+impl<K: Key> Rows for RankedIndex<K> {
+    fn len(&self) -> u64 {
+        self.chunks.iter().map(|chunk| chunk.rows.len() as u64).sum()
+    }
+
+    fn parts(&self) -> usize {
+        self.chunks.len()
+    }
+
+    fn print(&self, part: usize, labels: &Labels, out: &mut Vec<u8>) {
+        let chunk = &self.chunks[part];
+        let mut start = 0;
+        let mut sequence = Vec::new();
+        for &(key, end) in &chunk.keys {
+            sequence.clear();
+            self.shape.print(key, &labels.terms, &mut sequence);
+            for &(document, count) in &chunk.rows[start..end] {
+                out.extend_from_slice(&sequence);
+                out.push(b'\t');
+                out.extend_from_slice(&labels.names[document as usize]);
+                end_row(out, u64::from(count));
+            }
+            start = end;
+        }
+    }
+}
