@@ -1,34 +1,60 @@
 //! Numbers for the distinct words that one thread meets, in order of first appearance.
 //!
-//! A table of 16-byte entries. A word of up to seven bytes is its own key and its own copy; a longer one is
-//! keyed by its hash and kept in an arena, padded to whole integers behind its length, so that comparing
-//! is a few integers and no call. Words are looked up by the batch: first all keys, then all probes, which
-//! do not wait for each other and so overlap their cache misses.
+//! A table of 24-byte entries. A word of up to fifteen bytes is its own key and its own copy, so that a look-up
+//! compares one integer and no branch depends on its length; a longer one is keyed by its hash and kept in
+//! an arena, padded to whole integers behind its length. Words are looked up by the batch: first all keys,
+//! then all probes, which do not wait for each other and so overlap their cache misses.
 //!
-//! Cost: O(1) a word, O(bytes) for one longer than seven bytes.
+//! Cost: O(1) a word, O(bytes) for one longer than fifteen bytes.
 
-/// The longest word that is its own key: seven bytes and, in the eighth, the length.
-const LONGEST_SHORT: usize = 7;
-/// Set in the codes and keys of long words and in no others.
-const LONG: u64 = 1 << 63;
-const EMPTY: Entry = Entry { key: 0, id: 0, place: 0 };
-/// How many words are looked up together: their keys stay in the first-level cache.
+use super::huge;
+
+/// The longest word that is its own key: fifteen bytes and, in the sixteenth, the length.
+const LONGEST_SHORT: usize = 15;
+/// The highest byte of the keys and codes of long words, and of no others.
+const LONG: u64 = 0xFF << 56;
+/// How many words are looked up together, about: their keys stay in the first-level cache.
 pub const BATCH: usize = 256;
+/// A block of text may add some words to a batch before it is looked up.
+const LONGEST_BATCH: usize = BATCH + 64;
 
-#[derive(Clone, Copy)]
-struct Entry {
-    /// 0 in an empty entry; no word has it, since a short one has its length in it.
-    key: u64,
-    id: u32,
-    /// Where in the arena a long word is.
-    place: u32,
+/// What a word is found by: its first eight bytes, and the next seven with its length above them; of a long
+/// word its hash, and some more of it with `LONG` above. Zero is no key, as a short one has its length in it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Key {
+    low: u64,
+    high: u64,
+}
+
+impl Key {
+    const EMPTY: Self = Self { low: 0, high: 0 };
+
+    #[inline(always)]
+    fn is_long(self) -> bool {
+        self.high >= LONG
+    }
+
+    #[inline(always)]
+    fn slot(self) -> usize {
+        fold(self.low ^ 0x9E37_79B9_7F4A_7C15, self.high ^ 0xD6E8_FEB8_6659_FD93) as usize
+    }
+}
+
+/// Key and number; a plain array, so that the system can give a table of zeros.
+type Entry = [u64; 3];
+
+const EMPTY: Entry = [0; 3];
+
+#[inline(always)]
+fn key(entry: Entry) -> Key {
+    Key { low: entry[0], high: entry[1] }
 }
 
 /// Distinct words and their numbers.
 pub struct Interner {
     entries: Vec<Entry>,
     /// For each word its key if it is short, else its place in the arena and `LONG`.
-    codes: Vec<u64>,
+    codes: Vec<Key>,
     /// Long words: the length, then the bytes, padded with zeros.
     arena: Vec<u64>,
 }
@@ -42,8 +68,8 @@ impl Default for Interner {
 /// A word of an interner, ready to be compared.
 #[derive(Clone, Copy)]
 pub struct Word<'i> {
-    /// The first eight bytes as a number that orders like them.
-    pub prefix: u64,
+    /// The first sixteen bytes as a number that orders like them.
+    pub prefix: u128,
     /// Bytes.
     pub length: usize,
     /// All bytes of a long word in little-endian integers, padded with zeros; empty for a short one.
@@ -53,7 +79,7 @@ pub struct Word<'i> {
 impl Word<'_> {
     /// Byte order of what is behind equal prefixes.
     pub fn compare_rest(self, other: Self) -> std::cmp::Ordering {
-        let rest = |word: Self| word.chunks.iter().skip(1).map(|chunk| chunk.swap_bytes());
+        let rest = |word: Self| word.chunks.iter().skip(2).map(|chunk| chunk.swap_bytes());
         rest(self).cmp(rest(other)).then(self.length.cmp(&other.length))
     }
 
@@ -80,80 +106,74 @@ impl Interner {
     /// A word by its number.
     pub fn word(&self, id: u32) -> Word<'_> {
         let code = self.codes[id as usize];
-        if code & LONG == 0 {
-            Word { prefix: code.swap_bytes() & !0xFF, length: (code >> 56) as usize, chunks: &[] }
-        } else {
-            let place = (code & !LONG) as usize;
+        let prefix = |low: u64, high: u64| {
+            u128::from(low.swap_bytes()) << 64 | u128::from(high.swap_bytes())
+        };
+        if code.is_long() {
+            let place = code.low as usize;
             let length = self.arena[place] as usize;
             let chunks = &self.arena[place + 1..place + 1 + length.div_ceil(8)];
-            Word { prefix: chunks[0].swap_bytes(), length, chunks }
+            Word { prefix: prefix(chunks[0], chunks[1]), length, chunks }
+        } else {
+            let length = (code.high >> 56) as usize;
+            Word { prefix: prefix(code.low, code.high & !LONG), length, chunks: &[] }
         }
     }
 
     /// Appends to `ids` the numbers of the words at these places of `text`; new words get new numbers.
-    /// At most [`BATCH`] at once.
     pub fn intern(&mut self, text: &[u8], words: &[(u32, u32)], ids: &mut Vec<u32>) {
-        let mut keys = [0_u64; BATCH];
-        for (key, &(start, end)) in keys.iter_mut().zip(words) {
-            *key = key_of(text, start as usize, end as usize);
-        }
-        for (&key, &(start, end)) in keys.iter().zip(words) {
-            ids.push(self.find(key, text, start as usize, end as usize));
+        let mut keys = [Key::EMPTY; LONGEST_BATCH];
+        for words in words.chunks(LONGEST_BATCH) {
+            for (key, &(start, end)) in keys.iter_mut().zip(words) {
+                *key = key_of(text, start as usize, end as usize);
+            }
+            for (&key, &(start, end)) in keys.iter().zip(words) {
+                ids.push(self.find(key, text, start as usize, end as usize));
+            }
         }
     }
 
     #[inline(always)]
-    fn find(&mut self, key: u64, text: &[u8], start: usize, end: usize) -> u32 {
+    fn find(&mut self, key: Key, text: &[u8], start: usize, end: usize) -> u32 {
         let mask = self.entries.len() - 1;
-        let mut slot = slot(key) & mask;
+        let mut slot = key.slot() & mask;
         loop {
             let entry = self.entries[slot];
-            if entry.key == key
-                && (key & LONG == 0 || self.is_at(entry.place as usize, text, start, end))
-            {
-                return entry.id;
+            let found = self::key(entry);
+            let id = entry[2] as u32;
+            if found == key && (!key.is_long() || self.is(id, &text[start..end])) {
+                return id;
             }
-            if entry.key == 0 {
+            if found == Key::EMPTY {
                 return self.add(slot, key, &text[start..end]);
             }
             slot = (slot + 1) & mask;
         }
     }
 
-    #[inline(always)]
-    fn is_at(&self, place: usize, text: &[u8], start: usize, end: usize) -> bool {
-        let length = end - start;
-        let Some(kept) = self.arena.get(place..place + 1 + length.div_ceil(8)) else {
-            return false;
-        };
-        if kept[0] != length as u64 {
+    /// Whether a long word is the one of this number.
+    fn is(&self, id: u32, word: &[u8]) -> bool {
+        let place = self.codes[id as usize].low as usize;
+        if self.arena[place] != word.len() as u64 {
             return false;
         }
-        let mut position = start;
-        for &chunk in &kept[1..kept.len() - 1] {
-            if chunk != load(text, position) {
-                return false;
-            }
-            position += 8;
-        }
-        kept[kept.len() - 1] == masked(text, position, end - position)
+        let (chunks, rest) = word.as_chunks::<8>();
+        let kept = &self.arena[place + 1..];
+        kept.iter().zip(chunks).all(|(&kept, &chunk)| kept == u64::from_le_bytes(chunk))
+            && (rest.is_empty() || kept[chunks.len()] == padded(rest))
     }
 
     #[cold]
-    fn add(&mut self, slot: usize, key: u64, bytes: &[u8]) -> u32 {
+    fn add(&mut self, slot: usize, key: Key, bytes: &[u8]) -> u32 {
         let id = u32::try_from(self.codes.len()).expect("fewer than 2^32 distinct words");
-        let mut place = 0;
-        if key & LONG == 0 {
-            self.codes.push(key);
-        } else {
-            place = u32::try_from(self.arena.len()).expect("less than 32 GiB of distinct words");
-            self.codes.push(u64::from(place) | LONG);
+        if key.is_long() {
+            self.codes.push(Key { low: self.arena.len() as u64, high: LONG });
             self.arena.push(bytes.len() as u64);
-            for chunk in bytes.chunks(8) {
-                self.arena.push(masked(chunk, 0, chunk.len()));
-            }
+            self.arena.extend(bytes.chunks(8).map(padded));
+        } else {
+            self.codes.push(key);
         }
-        self.entries[slot] = Entry { key, id, place };
+        self.entries[slot] = [key.low, key.high, u64::from(id)];
         if self.codes.len() * 2 > self.entries.len() {
             self.grow();
         }
@@ -162,12 +182,12 @@ impl Interner {
 
     fn grow(&mut self) {
         // Four times: growing rarely costs less than the pages of a table that is larger than it need be.
-        let larger = vec![EMPTY; self.entries.len() * 4];
+        let larger = huge::zeros(EMPTY, self.entries.len() * 4);
         let old = std::mem::replace(&mut self.entries, larger);
         let mask = self.entries.len() - 1;
-        for entry in old.into_iter().filter(|entry| entry.key != 0) {
-            let mut slot = slot(entry.key) & mask;
-            while self.entries[slot].key != 0 {
+        for entry in old.into_iter().filter(|entry| *entry != EMPTY) {
+            let mut slot = key(entry).slot() & mask;
+            while self.entries[slot] != EMPTY {
                 slot = (slot + 1) & mask;
             }
             self.entries[slot] = entry;
@@ -175,48 +195,52 @@ impl Interner {
     }
 }
 
-#[inline(always)]
-fn slot(key: u64) -> usize {
-    fold(key, 0x9E37_79B9_7F4A_7C15) as usize
+/// Up to eight bytes, with zeros above them.
+fn padded(bytes: &[u8]) -> u64 {
+    let mut eight = [0; 8];
+    eight[..bytes.len()].copy_from_slice(bytes);
+    u64::from_le_bytes(eight)
 }
+
+/// The lowest so many bytes set.
+const MASKS: [u128; 16] = {
+    let mut masks = [0; 16];
+    let mut length = 1;
+    while length < 16 {
+        masks[length] = u128::MAX >> (128 - 8 * length);
+        length += 1;
+    }
+    masks
+};
 
 /// What a word is found by.
 #[inline(always)]
-fn key_of(text: &[u8], start: usize, end: usize) -> u64 {
+fn key_of(text: &[u8], start: usize, end: usize) -> Key {
     let length = end - start;
-    if length <= LONGEST_SHORT {
-        return masked(text, start, length) | (length as u64) << 56;
+    if length > LONGEST_SHORT {
+        return long_key(&text[start..end]);
     }
-    let mut hash = length as u64;
-    let mut position = start;
-    while position + 8 < end {
-        hash = fold(hash ^ load(text, position), 0xD6E8_FEB8_6659_FD93);
-        position += 8;
+    let sixteen = match text[start..].first_chunk::<16>() {
+        Some(&sixteen) => sixteen,
+        None => {
+            let mut sixteen = [0; 16];
+            sixteen[..length].copy_from_slice(&text[start..end]);
+            sixteen
+        }
+    };
+    let bytes = u128::from_le_bytes(sixteen) & MASKS[length];
+    Key { low: bytes as u64, high: (bytes >> 64) as u64 | (length as u64) << 56 }
+}
+
+fn long_key(word: &[u8]) -> Key {
+    let mut hash = word.len() as u64;
+    let (chunks, _) = word[..word.len() - 1].as_chunks::<8>();
+    for &chunk in chunks {
+        hash = fold(hash ^ u64::from_le_bytes(chunk), 0xD6E8_FEB8_6659_FD93);
     }
     // The last eight bytes, overlapping those before: no loop over the rest.
-    fold(hash ^ load(text, end - 8), 0xA076_1D64_78BD_642F) | LONG
-}
-
-/// Eight bytes that are all in the text.
-#[inline(always)]
-fn load(text: &[u8], position: usize) -> u64 {
-    u64::from_le_bytes(text[position..position + 8].try_into().expect("eight bytes"))
-}
-
-/// Up to eight bytes, with zeros above them.
-#[inline(always)]
-fn masked(text: &[u8], position: usize, length: usize) -> u64 {
-    match text.get(position..position + 8) {
-        Some(eight) => {
-            let word = u64::from_le_bytes(eight.try_into().expect("eight bytes"));
-            word & (u64::MAX >> (64 - 8 * length as u32))
-        }
-        None => {
-            let mut eight = [0; 8];
-            eight[..length].copy_from_slice(&text[position..position + length]);
-            u64::from_le_bytes(eight)
-        }
-    }
+    let last = u64::from_le_bytes(*word.last_chunk().expect("a long word"));
+    Key { low: fold(hash ^ last, 0xA076_1D64_78BD_642F), high: last | LONG }
 }
 
 /// The two halves of a product, folded: the mixing step of wyhash and its kin.
@@ -269,8 +293,16 @@ mod tests {
 
     #[test]
     fn order_is_that_of_bytes() {
-        let words: [&[u8]; 8] =
-            [b"a", b"a\0", b"abcdefgh", b"abcdefgh\0", b"abcdefgh\0\0", b"abcdefgi", b"b", b"\xff"];
+        let words: [&[u8]; 8] = [
+            b"a",
+            b"a\0",
+            b"abcdefghabcdefgh",
+            b"abcdefghabcdefgh\0",
+            b"abcdefghabcdefgh\0\0",
+            b"abcdefghabcdefgi",
+            b"b",
+            b"\xff",
+        ];
         let mut interner = Interner::default();
         for word in words {
             intern(&mut interner, word, &[(0, word.len() as u32)]);

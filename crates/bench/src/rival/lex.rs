@@ -10,8 +10,8 @@ use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
 use tadoc::Lexer;
-use tadoc::build::lexer::TokenKind;
 
+use super::cut;
 use super::intern::{BATCH, Interner};
 use super::tar::{self, Block};
 use super::text::Text;
@@ -52,20 +52,10 @@ impl<S: Sink> Worker<S> {
         let Lexed { interner, sink } = &mut self.lexed;
         let (words, ids) = (&mut self.words, &mut self.ids);
         ids.clear();
-        let mut start = 0;
-        self.lexer.tokens(text, |end, kind| {
-            if kind != TokenKind::Separator {
-                let from = start + u32::from(kind == TokenKind::SpacedWord);
-                words.push((from, end as u32));
-                if words.len() == BATCH {
-                    interner.intern(text, words, ids);
-                    words.clear();
-                }
-            }
-            start = end as u32;
+        cut::words(self.lexer, text, words, BATCH, |words| {
+            interner.intern(text, words, ids);
+            words.clear();
         });
-        interner.intern(text, words, ids);
-        words.clear();
         sink.take(document, part, ids, interner.len());
     }
 

@@ -10,7 +10,9 @@
 
 mod answer;
 mod command;
+mod cut;
 mod documents;
+mod huge;
 mod intern;
 mod key;
 mod lex;

@@ -10,6 +10,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::answer::{Labels, PART, Rows, end_row};
+use super::huge;
 use super::key::{Key, Shape, Table};
 use super::windows::{Slices, Windows};
 
@@ -61,7 +62,7 @@ impl<K: Key> SequenceCount<K> {
             }
         }
         let total = large.len() + counted.iter().map(|one| one.keys.len()).sum::<usize>();
-        let mut keys = vec![K::NONE; total];
+        let mut keys = huge::zeros(K::NONE, total);
         let (first, mut rest) = keys.split_at_mut(large.len());
         for (key, (_, large)) in first.iter_mut().zip(large) {
             *key = large;

@@ -1,6 +1,6 @@
 //! One sorted vocabulary of all threads' words, so that numbers of terms order like the terms.
 //!
-//! Words are sorted by their first eight bytes as integers, then runs of equal ones by the rest; equal words of
+//! Words are sorted by their first sixteen bytes as integers, then runs of equal ones by the rest; equal words of
 //! several threads become neighbours and one term. O(v log v) integer comparisons for v words.
 
 use rayon::prelude::*;
@@ -17,7 +17,7 @@ pub struct Vocabulary {
 /// A word of a thread, while sorting.
 #[derive(Clone, Copy)]
 struct Item {
-    prefix: u64,
+    prefix: u128,
     thread: u32,
     id: u32,
 }
