@@ -8,7 +8,6 @@
 use rayon::prelude::*;
 
 use super::answer::{Labels, PART, Rows, end_row};
-use super::huge;
 use super::lex::Sink;
 
 /// How many pairs a bucket has, about: with 8 bytes each they fit the second-level cache.
@@ -169,7 +168,7 @@ impl InvertedIndex {
                 sizes
             })
             .collect();
-        let mut records = huge::zeros(0_u64, pairs);
+        let mut records = vec![0_u64; pairs];
         let mut slices: Vec<Vec<&mut [u64]>> = tasks.iter().map(|_| Vec::new()).collect();
         let mut rest = &mut records[..];
         for bucket in 0..buckets {
@@ -189,7 +188,7 @@ impl InvertedIndex {
         });
 
         let mut ends = vec![0_usize; terms];
-        let mut documents = huge::zeros(0_u32, pairs);
+        let mut documents = vec![0_u32; pairs];
         let mut work = Vec::new();
         let (mut records, mut left) = (&records[..], &mut documents[..]);
         let mut start = 0;

@@ -113,16 +113,18 @@ impl Shape {
     }
 }
 
-/// Keys with a number each, by open addressing. It is cleared to its least size and grows with the distinct
-/// keys, so that it stays in cache where there are few.
+/// Keys with a number each, by open addressing. It begins at the size that the keys before it needed, so that
+/// it stays in cache where there are few.
 pub struct Table<K> {
     keys: Vec<K>,
     values: Vec<u32>,
     filled: usize,
 }
 
-/// Slots of a table without keys.
-const LEAST_SLOTS: usize = 1 << 11;
+/// Slots of a table at least.
+const LEAST_SLOTS: usize = 1 << 8;
+/// Slots a key at least: nearly all look-ups then end where they begin.
+const ROOM: usize = 3;
 
 impl<K: Key> Table<K> {
     /// Without keys.
@@ -134,31 +136,25 @@ impl<K: Key> Table<K> {
 
     /// Forgets all keys.
     pub fn clear(&mut self) {
+        let slots = (self.filled * ROOM).next_power_of_two().max(LEAST_SLOTS);
         self.filled = 0;
-        self.resize(LEAST_SLOTS);
-    }
-
-    /// How many keys there are.
-    pub fn len(&self) -> usize {
-        self.filled
+        self.resize(slots);
     }
 
     /// The number of a key, 0 if it is new.
     #[inline(always)]
     pub fn value(&mut self, key: K) -> &mut u32 {
-        if self.filled * 2 > self.keys.len() {
+        if self.filled * ROOM > self.keys.len() {
             self.grow();
         }
         let mask = self.keys.len() - 1;
         let mut slot = self.home(key);
+        // Whether a key is new cannot be guessed; so old and new ones go one way, without a branch between.
         loop {
             let found = self.keys[slot];
-            if found == key {
-                return &mut self.values[slot];
-            }
-            if found == K::EMPTY {
+            if (found == key) | (found == K::EMPTY) {
+                self.filled += usize::from(found == K::EMPTY);
                 self.keys[slot] = key;
-                self.filled += 1;
                 return &mut self.values[slot];
             }
             slot = (slot + 1) & mask;
@@ -195,6 +191,40 @@ impl<K: Key> Table<K> {
             }
             self.keys[slot] = key;
             self.values[slot] = value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_table_counts_whatever_it_counted_before() {
+        let mut table = Table::<u64>::new();
+        for distinct in [10_000_u64, 3, 500] {
+            table.clear();
+            for index in 0..3 * distinct {
+                *table.value((index % distinct) << 40) += 1;
+            }
+            let mut entries: Vec<_> = table.entries().collect();
+            entries.sort_unstable();
+            assert_eq!(entries, (0..distinct).map(|key| (key << 40, 3)).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn terms_come_back_from_keys() {
+        for (n, terms) in [(3, 1 << 20), (3, (1 << 21) - 1), (5, 3_000_000), (2, 1)] {
+            let shape = Shape::new(n, terms);
+            let last = terms as u32 - 1;
+            let mask = u128::mask(shape.key_bits());
+            let mut key = u128::NONE;
+            for term in (0..n as u32).rev() {
+                key = key.push(shape.bits, last - term.min(last), mask);
+            }
+            assert_eq!(shape.term(key, n - 1), last);
+            assert_eq!(shape.term(key, 0), last - (n as u32 - 1).min(last));
         }
     }
 }

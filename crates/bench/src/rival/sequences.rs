@@ -10,7 +10,6 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::answer::{Labels, PART, Rows, end_row};
-use super::huge;
 use super::key::{Key, Shape, Table};
 use super::windows::{Slices, Windows};
 
@@ -62,7 +61,7 @@ impl<K: Key> SequenceCount<K> {
             }
         }
         let total = large.len() + counted.iter().map(|one| one.keys.len()).sum::<usize>();
-        let mut keys = huge::zeros(K::NONE, total);
+        let mut keys = vec![K::NONE; total];
         let (first, mut rest) = keys.split_at_mut(large.len());
         for (key, (_, large)) in first.iter_mut().zip(large) {
             *key = large;
@@ -161,23 +160,22 @@ struct Ranked<K> {
 /// What is used again from bucket to bucket.
 struct Scratch<K> {
     table: Table<K>,
+    /// The number of each record's sequence, in order of first appearance.
+    numbers: Vec<u32>,
+    /// For each number how many records it has; later where their next document goes.
+    places: Vec<u32>,
+    /// Distinct sequences, sorted.
     keys: Vec<K>,
-    ends: Vec<usize>,
+    /// Documents by sequence.
     documents: Vec<u32>,
 }
 
 impl<K: Key> RankedIndex<K> {
     /// Counts all sequences by document.
     pub fn new(windows: &Windows<K>) -> Self {
-        let scratch = || Scratch {
-            table: Table::new(),
-            keys: Vec::new(),
-            ends: Vec::new(),
-            documents: Vec::new(),
-        };
         let chunks = (0..windows.buckets())
             .into_par_iter()
-            .map_init(scratch, |scratch, bucket| {
+            .map_init(Scratch::new, |scratch, bucket| {
                 let mut parts = Vec::new();
                 windows.visit(bucket, |slices| parts.push(scratch.rank(slices)));
                 parts
@@ -189,36 +187,53 @@ impl<K: Key> RankedIndex<K> {
 }
 
 impl<K: Key> Scratch<K> {
+    fn new() -> Self {
+        Self {
+            table: Table::new(),
+            numbers: Vec::new(),
+            places: Vec::new(),
+            keys: Vec::new(),
+            documents: Vec::new(),
+        }
+    }
+
     fn rank(&mut self, slices: &Slices<K>) -> Ranked<K> {
-        let Self { table, keys, ends, documents } = self;
+        let Self { table, numbers, places, keys, documents } = self;
         table.clear();
+        numbers.clear();
+        places.clear();
         for &key in slices.iter().flat_map(|(keys, _)| *keys) {
-            *table.value(key) += 1;
+            let number = table.value(key);
+            if *number == 0 {
+                places.push(0);
+                *number = places.len() as u32;
+            }
+            places[*number as usize - 1] += 1;
+            numbers.push(*number - 1);
         }
         keys.clear();
         keys.extend(table.entries().map(|(key, _)| key));
         keys.sort_unstable();
-        // The number of a sequence becomes its place in the order, and its list begins where the one before
-        // it ends.
-        ends.clear();
+        // Lists of documents follow each other as the sequences do.
+        let mut ends = Vec::with_capacity(keys.len());
         let mut start = 0;
-        for (rank, &key) in keys.iter().enumerate() {
-            let value = table.value(key);
-            ends.push(start);
-            start += *value as usize;
-            *value = rank as u32;
+        for &key in &*keys {
+            let place = &mut places[*table.value(key) as usize - 1];
+            start += std::mem::replace(place, start);
+            ends.push(start as usize);
         }
-        documents.resize(documents.len().max(start), 0);
-        for (keys, of) in slices {
-            for (&key, &document) in keys.iter().zip(*of) {
-                let end = &mut ends[*table.value(key) as usize];
-                documents[*end] = document;
-                *end += 1;
-            }
+        documents.resize(documents.len().max(numbers.len()), 0);
+        for (number, &document) in numbers.iter().zip(slices.iter().flat_map(|(_, of)| *of)) {
+            let place = &mut places[*number as usize];
+            documents[*place as usize] = document;
+            *place += 1;
         }
-        let mut ranked = Ranked { keys: Vec::with_capacity(table.len()), rows: Vec::new() };
+        let mut ranked = Ranked {
+            keys: Vec::with_capacity(keys.len()),
+            rows: Vec::with_capacity(numbers.len()),
+        };
         let mut start = 0;
-        for (&key, &end) in keys.iter().zip(&*ends) {
+        for (&key, end) in keys.iter().zip(ends) {
             ranked.add(key, &mut documents[start..end]);
             start = end;
         }

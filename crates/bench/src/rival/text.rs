@@ -139,8 +139,8 @@ impl Text {
             Unit::Documents(documents) => {
                 for document in documents {
                     match &self.contents[document] {
-                        Content::File(path, _) => {
-                            let bytes = read(path, buffer)
+                        Content::File(path, length) => {
+                            let bytes = read(path, *length, buffer)
                                 .with_context(|| format!("reading {}", path.display()))?;
                             each(document, 0, bytes);
                         }
@@ -218,17 +218,16 @@ fn map(file: &File) -> std::io::Result<Mmap> {
 }
 
 /// Reads a file into a buffer that is used again, and never shortened: giving it length costs zeroing it.
-fn read<'b>(path: &Path, buffer: &'b mut Vec<u8>) -> std::io::Result<&'b [u8]> {
+fn read<'b>(path: &Path, length: usize, buffer: &'b mut Vec<u8>) -> std::io::Result<&'b [u8]> {
     if buffer.is_empty() {
         buffer.resize(MAPPED as usize, 0);
     }
     let mut file = File::open(path)?;
     let mut filled = 0;
     loop {
-        // Small files are shorter than the buffer, so the second read sees their end.
         let count = file.read(&mut buffer[filled..])?;
         filled += count;
-        if count == 0 {
+        if count == 0 || filled == length {
             return Ok(&buffer[..filled]);
         }
         if filled == buffer.len() {

@@ -6,7 +6,6 @@
 
 use rayon::prelude::*;
 
-use super::huge;
 use super::key::{Key, Shape};
 use super::lex::{Lexed, Sink};
 
@@ -252,8 +251,8 @@ impl<K: Key> Region<K> {
             total += std::mem::replace(start, total);
         }
         Self {
-            keys: huge::zeros(K::NONE, total),
-            documents: huge::zeros(0, if with_documents { total } else { 0 }),
+            keys: vec![K::NONE; total],
+            documents: vec![0; if with_documents { total } else { 0 }],
             ends: starts.clone(),
             starts,
         }
