@@ -10,7 +10,7 @@ use super::key::{Key, Shape};
 use super::lex::{Lexed, Sink};
 
 /// About how many sequences a bucket has: with a table of its keys it fits in the second-level cache.
-const BUCKET: usize = if cfg!(test) { 1 << 4 } else { 1 << 14 };
+const BUCKET: usize = if cfg!(test) { 1 << 4 } else { 1 << 15 };
 /// More buckets than this would cost more misses while filling them than they save later.
 const MOST_BUCKETS: usize = 1 << 11;
 /// A bucket so many times too large is split once more.
@@ -273,13 +273,14 @@ impl<K: Key> Region<K> {
         let with_documents = !self.documents.is_empty();
         let words = ids.iter().map(|&id| map[id as usize]).chain(behind);
         let mut before = N;
-        for (term, bucket) in words {
+        // Not `for`, which would ask for every word which of the two lists it is in.
+        words.for_each(|(term, bucket)| {
             key = key.push(bits, term, mask);
             buckets.copy_within(1.., 0);
             buckets[N - 1] = bucket as usize;
             if before > 1 {
                 before -= 1;
-                continue;
+                return;
             }
             let end = &mut self.ends[buckets[0]];
             self.keys[*end] = key;
@@ -287,7 +288,7 @@ impl<K: Key> Region<K> {
                 self.documents[*end] = document;
             }
             *end += 1;
-        }
+        });
     }
 
     fn bucket(&self, bucket: usize) -> (&[K], &[u32]) {
