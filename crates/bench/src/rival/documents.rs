@@ -283,7 +283,7 @@ impl TermVector {
         }
         let lists = threads.iter().map(|thread| (&thread.lists, &thread.rows[..]));
         let lists = in_order(lists, ranks);
-        let documents: Vec<&[(u32, &[(u32, u32)])]> = lists.chunk_by(|a, b| a.0 == b.0).collect();
+        let documents: Vec<_> = lists.chunk_by(|a, b| a.0 == b.0).collect();
         let chunks = documents
             .par_chunks(PART_OF_LISTS / 16)
             .map(|documents| {

@@ -16,7 +16,7 @@ pub trait Key: Copy + Ord + Send + Sync + 'static {
     fn mask(bits: u32) -> Self;
 
     /// The number that begins at this bit; bits above it are still there.
-    fn from_bit(self, bit: u32) -> u32;
+    fn at_bit(self, bit: u32) -> u32;
 
     /// Spreads keys over 64 bits, the upper ones best.
     fn hash(self) -> u64;
@@ -36,7 +36,7 @@ impl Key for u64 {
     }
 
     #[inline(always)]
-    fn from_bit(self, bit: u32) -> u32 {
+    fn at_bit(self, bit: u32) -> u32 {
         (self >> bit) as u32
     }
 
@@ -61,7 +61,7 @@ impl Key for u128 {
     }
 
     #[inline(always)]
-    fn from_bit(self, bit: u32) -> u32 {
+    fn at_bit(self, bit: u32) -> u32 {
         (self >> bit) as u32
     }
 
@@ -99,7 +99,7 @@ impl Shape {
     #[inline(always)]
     pub fn term<K: Key>(self, key: K, index: usize) -> u32 {
         let bit = (self.n - 1 - index) as u32 * self.bits;
-        key.from_bit(bit) & (u32::MAX >> (32 - self.bits))
+        key.at_bit(bit) & (u32::MAX >> (32 - self.bits))
     }
 
     /// Appends the terms of a key, with one space between them.

@@ -16,6 +16,9 @@ use super::intern::{BATCH, Interner};
 use super::tar::{self, Block};
 use super::text::Text;
 
+/// Names of documents.
+pub type Names = Vec<Vec<u8>>;
+
 /// What a thread keeps of the words that it met.
 pub trait Sink: Default + Send {
     /// Takes the words of a document, or of a part of it, as the thread's numbers, all of which are below
@@ -91,7 +94,7 @@ pub fn stream<S: Sink>(
     stream: impl std::io::Read,
     lexer: Lexer,
     threads: usize,
-) -> Result<(Vec<Vec<u8>>, Vec<Lexed<S>>)> {
+) -> Result<(Names, Vec<Lexed<S>>)> {
     // As many blocks as keep all threads busy while one is filled.
     let (filled, take) = mpsc::sync_channel::<Block>(threads);
     let (give_back, empty) = mpsc::channel::<Block>();

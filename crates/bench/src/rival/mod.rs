@@ -1,8 +1,8 @@
 //! The best plain-text program that we can write for the six tasks: what tadoc's analytics are measured
 //! against.
 //!
-//! It takes no shortcut that tadoc could not take too, and every one that it can: the same lexer, short words
-//! as their own hash keys, tables of each thread's own that are merged in the end, terms numbered in their
+//! It takes no shortcut that tadoc could not take too, and every one that it can: the words of the same lexer, found
+//! 64 bytes at a time, short ones as their own hash keys, tables of each thread's own that are merged in the end, terms numbered in their
 //! order, sequences as integers in buckets that fit in cache, and all threads from the first byte to the last
 //! row. The text is read once; nothing of it is held but the words.
 //!
@@ -38,7 +38,7 @@ pub use text::Text;
 use answer::{Labels, Rows};
 use documents::{Bags, Distinct, InvertedIndex, TermVector};
 use key::{Key, Shape};
-use lex::{Lexed, Sink};
+use lex::{Lexed, Names, Sink};
 use sequences::{RankedIndex, SequenceCount};
 use vocabulary::Vocabulary;
 use windows::{Streams, Windows};
@@ -94,13 +94,13 @@ pub fn run_on_tar(
 
 /// Where documents come from: gives their names, and what each thread kept of them.
 trait Source {
-    fn lex<S: Sink>(self, lexer: Lexer, threads: usize) -> Result<(Vec<Vec<u8>>, Vec<Lexed<S>>)>;
+    fn lex<S: Sink>(self, lexer: Lexer, threads: usize) -> Result<(Names, Vec<Lexed<S>>)>;
 }
 
 struct InMemory<'t>(&'t Text);
 
 impl Source for InMemory<'_> {
-    fn lex<S: Sink>(self, lexer: Lexer, threads: usize) -> Result<(Vec<Vec<u8>>, Vec<Lexed<S>>)> {
+    fn lex<S: Sink>(self, lexer: Lexer, threads: usize) -> Result<(Names, Vec<Lexed<S>>)> {
         Ok((self.0.names().to_vec(), lex::text(self.0, lexer, threads)?))
     }
 }
@@ -108,7 +108,7 @@ impl Source for InMemory<'_> {
 struct Stream<R>(R);
 
 impl<R: Read> Source for Stream<R> {
-    fn lex<S: Sink>(self, lexer: Lexer, threads: usize) -> Result<(Vec<Vec<u8>>, Vec<Lexed<S>>)> {
+    fn lex<S: Sink>(self, lexer: Lexer, threads: usize) -> Result<(Names, Vec<Lexed<S>>)> {
         lex::stream(self.0, lexer, threads)
     }
 }
@@ -120,7 +120,7 @@ struct Lexicon<S> {
     maps: Vec<Vec<u32>>,
     lexed: Vec<Lexed<S>>,
     /// The documents' names, sorted.
-    names: Vec<Vec<u8>>,
+    names: Names,
     /// For each document as it came its place among the sorted.
     ranks: Vec<u32>,
 }
@@ -209,7 +209,7 @@ impl Job {
 }
 
 /// Sorts names, and says where each went.
-fn sort_names(names: Vec<Vec<u8>>) -> Result<(Vec<Vec<u8>>, Vec<u32>)> {
+fn sort_names(names: Names) -> Result<(Names, Vec<u32>)> {
     if names.is_sorted_by(|a, b| a < b) {
         let ranks = (0..names.len() as u32).collect();
         return Ok((names, ranks));
