@@ -2,7 +2,7 @@
 //!
 //! A block becomes a mask of its word bytes, and where neighbouring bits differ a word begins or ends: no branch
 //! a byte, and so none to guess wrong. What is not ASCII goes to [`Lexer::tokens`], from the word it stands in to
-//! the next white space. Cost: some 0.3 ns a byte of ASCII; the lexer's own on the rest.
+//! the next white space. Cost: some 0.4 ns a byte of ASCII; the lexer's own on the rest.
 
 use tadoc::Lexer;
 use tadoc::build::lexer::TokenKind;
@@ -93,7 +93,8 @@ pub fn words(
 #[allow(unsafe_code)]
 #[inline(always)]
 fn masks(lexer: Lexer, block: &[u8; BLOCK]) -> Masks {
-    // SAFETY: every x86-64 processor has SSE2. (Four times as fast as a table look-up a byte.)
+    // SAFETY: every x86-64 processor has SSE2. (Words of prose are found in a sixth of the time that
+    // `Lexer::tokens` takes, which is half of the time of a word count.)
     unsafe { masks_of_sse2(lexer, block) }
 }
 
