@@ -12,6 +12,7 @@ mod machine;
 mod measure;
 mod paths;
 mod render;
+mod rival;
 mod run;
 mod scale;
 mod statistics;
@@ -30,6 +31,7 @@ use clap::Parser;
 enum Command {
     Compress(compress::Compress),
     Scale(scale::Scale),
+    Rival(rival::Rival),
     /// Runs a program, and prints what it took as JSON
     #[command(hide = true)]
     Measure {
@@ -50,6 +52,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Compress(command) => command.run(),
         Command::Scale(command) => command.run(),
+        Command::Rival(command) => command.run(),
         Command::Measure { output, words } => measure::as_helper(&output, &words),
         Command::Load { archive } => load::run(&archive),
     };
