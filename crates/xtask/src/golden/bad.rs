@@ -397,7 +397,7 @@ fn grammars(work: &Path, add: &mut impl FnMut(&str, &str, Vec<u8>)) -> Result<()
                 body.extend(child);
             }
             body[0] = 2;
-            let starts = (0..=depth).map(|rule| 2 + 2 * rule).collect();
+            let starts = (0..=depth).map(|rule| 2 + 2 * rule).collect::<Vec<u32>>();
             parts.grammar = Grammar::new(2, body, starts, vec![0, 2]).expect("it is a grammar");
             let segment = &mut parts.summary.segments[0];
             segment.rules = depth.into();
