@@ -54,6 +54,7 @@ pub enum Command {
     Info(commands::info::Info),
     Verify(commands::verify::Verify),
     Transcode(commands::transcode::Transcode),
+    Index(commands::index::Index),
     #[command(flatten)]
     Analytics(commands::analytics::Analytics),
     Demo(commands::demo::Demo),

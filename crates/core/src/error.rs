@@ -79,6 +79,11 @@ pub enum Error {
         /// Which one.
         path: PathBuf,
     },
+    /// The view that is stored beside an archive is of another one.
+    #[error(
+        "the stored view is of another archive, or of this one before a change; make it again with `tadoc index --view`"
+    )]
+    StaleView,
     /// A backend could not do its work.
     #[error("{what}")]
     Backend {

@@ -5,6 +5,7 @@ pub mod cat;
 pub mod completions;
 pub mod compress;
 pub mod demo;
+pub mod index;
 pub mod info;
 pub mod list;
 pub mod man;
@@ -31,6 +32,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(quiet),
         Command::Transcode(command) => command.run(quiet),
+        Command::Index(command) => command.run(quiet),
         Command::Analytics(command) => command.run(quiet),
         Command::Demo(command) => command.run(),
         Command::Completions(command) => command.run(),

@@ -145,6 +145,11 @@ impl Archive {
         &self.summary
     }
 
+    /// How it is known again.
+    pub fn fingerprint(&self) -> super::view_file::Fingerprint {
+        [self.header.file_bytes, self.header.table_checksum]
+    }
+
     /// The path that it was opened at.
     pub fn path(&self) -> &Path {
         &self.path

@@ -5,7 +5,6 @@
 //! of one archive, whose fingerprint it has; of another one, or of the same after a change, it is not opened.
 
 use std::fs::File;
-use std::io::Write;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -18,7 +17,7 @@ use rayon::prelude::*;
 use super::container::checksum;
 use super::read::Archive;
 use super::wire::Reader;
-use super::write::{Aside, create_aside};
+use super::write::Aside;
 use crate::error::{Error, Result};
 use crate::{Array, Grammar, Network, Part, Terms, View};
 
@@ -28,8 +27,9 @@ const VERSION: u32 = 1;
 const ALIGNMENT: u64 = 256;
 /// Bytes that have a checksum of their own.
 const BLOCK: u64 = 1 << 20;
-/// Arrays: bytes and ends of terms, symbols, starts of rules, starts of documents, parts.
-const ELEMENT_BYTES: [u64; 6] = [1, 8, 4, 4, 4, 4];
+/// Arrays: bytes and ends of terms, symbols, starts of rules, starts of documents, parts, counts of the root.
+const ARRAYS: usize = 7;
+const ELEMENT_BYTES: [u64; ARRAYS] = [1, 8, 4, 4, 4, 4, 4];
 const WHAT: &str = "the stored view";
 
 /// Where the view of an archive is stored: the archive's path and `.view`.
@@ -44,8 +44,8 @@ pub fn view_path(archive: &Path) -> PathBuf {
 pub type Fingerprint = [u64; 2];
 
 /// Where arrays of these lengths lie, and behind them the checksums.
-fn layout(lengths: &[u64; 6]) -> Option<([Range<u64>; 6], u64)> {
-    let mut ranges = [const { 0..0 }; 6];
+fn layout(lengths: &[u64; ARRAYS]) -> Option<([Range<u64>; ARRAYS], u64)> {
+    let mut ranges = [const { 0..0 }; ARRAYS];
     let mut at = ALIGNMENT;
     for ((range, &length), size) in ranges.iter_mut().zip(lengths).zip(ELEMENT_BYTES) {
         let end = at.checked_add(length.checked_mul(size)?)?;
@@ -56,7 +56,8 @@ fn layout(lengths: &[u64; 6]) -> Option<([Range<u64>; 6], u64)> {
 }
 
 /// Writes the view of all words and documents of an archive to its place; gives the length of the file.
-pub fn write_view(view: &View, archive: &Archive) -> Result<u64> {
+/// `root_counts` as for [`Network::root_counts_or`].
+pub fn write_view(view: &View, root_counts: &[u32], archive: &Archive) -> Result<u64> {
     let path = view_path(archive.path());
     let network = view.network();
     let grammar = network.grammar();
@@ -65,15 +66,16 @@ pub fn write_view(view: &View, archive: &Archive) -> Result<u64> {
         .iter()
         .flat_map(|part| [part.root.start, part.root.end, part.rules.start, part.rules.end])
         .collect();
-    let arrays: [&[u8]; 6] = [
+    let arrays: [&[u8]; ARRAYS] = [
         view.terms().bytes(),
         bytemuck::cast_slice(view.terms().ends()),
         bytemuck::cast_slice(grammar.symbols()),
         bytemuck::cast_slice(grammar.rule_starts()),
         bytemuck::cast_slice(grammar.document_starts()),
         bytemuck::cast_slice(&parts),
+        bytemuck::cast_slice(root_counts),
     ];
-    let mut lengths = [0; 6];
+    let mut lengths = [0; ARRAYS];
     for ((length, array), size) in lengths.iter_mut().zip(arrays).zip(ELEMENT_BYTES) {
         *length = array.len() as u64 / size;
     }
@@ -91,7 +93,7 @@ pub fn write_view(view: &View, archive: &Archive) -> Result<u64> {
     let sum = checksum(&header);
     header.extend_from_slice(&sum.to_le_bytes());
 
-    let aside = create_aside(&path)?;
+    let aside = Aside::create(&path)?;
     let mut writer = BlockWriter { aside, at: ALIGNMENT, block: Vec::new(), sums: Vec::new() };
     writer.aside.write(&header)?;
     for (array, range) in arrays.iter().zip(&ranges) {
@@ -174,7 +176,8 @@ pub fn open_view(archive: &Archive) -> Result<Option<View>> {
         .chunks_exact(4)
         .map(|part| Part { root: part[0]..part[1], rules: part[2]..part[3] })
         .collect();
-    let network = Network::new(grammar, parts, (0..documents).collect())?;
+    let network = Network::new(grammar, parts, (0..documents).collect())?
+        .with_root_counts(slice(&map, &ranges[6]))?;
     Ok(Some(View::new(terms, network)?))
 }
 
@@ -187,7 +190,7 @@ fn map(file: &File) -> std::io::Result<Mmap> {
 }
 
 /// Checks the header; gives the lengths of the arrays.
-fn read_header(map: &[u8], fingerprint: Fingerprint) -> Result<[u64; 6]> {
+fn read_header(map: &[u8], fingerprint: Fingerprint) -> Result<[u64; ARRAYS]> {
     let (bytes, sum) = map[..ALIGNMENT as usize].split_at(ALIGNMENT as usize - 8);
     let mut reader = Reader::new(bytes, WHAT);
     if reader.take(8)? != MAGIC || cfg!(target_endian = "big") {
@@ -207,7 +210,7 @@ fn read_header(map: &[u8], fingerprint: Fingerprint) -> Result<[u64; 6]> {
     if [reader.u64()?, reader.u64()?] != fingerprint {
         return Err(Error::StaleView);
     }
-    let mut lengths = [0; 6];
+    let mut lengths = [0; ARRAYS];
     for length in &mut lengths {
         *length = reader.u64()?;
     }

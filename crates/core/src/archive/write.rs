@@ -54,9 +54,7 @@ impl EncodedSegment {
 /// A new archive on its way to disk. Dropped before [`ArchiveWriter::finish`], it leaves nothing behind.
 #[derive(Debug)]
 pub struct ArchiveWriter {
-    file: Option<File>,
-    aside: PathBuf,
-    path: PathBuf,
+    aside: Aside,
     position: u64,
     sections: Vec<Section>,
     segments: u32,
@@ -65,22 +63,14 @@ pub struct ArchiveWriter {
 impl ArchiveWriter {
     /// Starts an archive that will be at `path`.
     pub fn create(path: &Path) -> Result<Self> {
-        let (file, aside) = create_aside(path)?;
-        let mut writer = Self {
-            file: Some(file),
-            aside,
-            path: path.to_owned(),
-            position: 0,
-            sections: Vec::new(),
-            segments: 0,
-        };
+        let mut writer =
+            Self { aside: Aside::create(path)?, position: 0, sections: Vec::new(), segments: 0 };
         writer.write(&[0; HEADER_BYTES])?;
         Ok(writer)
     }
 
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
-        let file = self.file.as_mut().expect("open until finished");
-        file.write_all(bytes).map_err(|error| Error::io(&self.aside, error))?;
+        self.aside.write(bytes)?;
         self.position += bytes.len() as u64;
         Ok(())
     }
@@ -133,19 +123,53 @@ impl ArchiveWriter {
             table_checksum: checksum(&bytes),
         };
         self.write(&bytes)?;
-        let mut file = self.file.take().expect("open until finished");
-        let written = file
-            .seek(SeekFrom::Start(0))
-            .and_then(|_| file.write_all(&header.to_bytes()))
-            .and_then(|()| file.sync_all());
-        drop(file);
-        written.map_err(|error| Error::io(&self.aside, error))?;
-        give_name(&self.aside, &self.path, replace)?;
+        self.aside.rewind()?;
+        self.aside.write(&header.to_bytes())?;
+        self.aside.finish(replace)?;
         Ok(header.file_bytes)
     }
 }
 
-impl Drop for ArchiveWriter {
+/// A file on its way to its name: written beside it, under a name that no other process uses. Dropped before
+/// [`Aside::finish`], it leaves nothing behind.
+#[derive(Debug)]
+pub(super) struct Aside {
+    file: Option<File>,
+    aside: PathBuf,
+    path: PathBuf,
+}
+
+impl Aside {
+    /// Starts a file that will be at `path`.
+    pub(super) fn create(path: &Path) -> Result<Self> {
+        let (file, aside) = create_aside(path)?;
+        Ok(Self { file: Some(file), aside, path: path.to_owned() })
+    }
+
+    fn with<T>(&mut self, work: impl FnOnce(&mut File) -> std::io::Result<T>) -> Result<T> {
+        let file = self.file.as_mut().expect("open until finished");
+        work(file).map_err(|error| Error::io(&self.aside, error))
+    }
+
+    /// Appends bytes.
+    pub(super) fn write(&mut self, bytes: &[u8]) -> Result<()> {
+        self.with(|file| file.write_all(bytes))
+    }
+
+    /// Goes back to the start.
+    fn rewind(&mut self) -> Result<()> {
+        self.with(|file| file.seek(SeekFrom::Start(0)).map(|_| ()))
+    }
+
+    /// Syncs the file and gives it its name. One that is there already is replaced only if `replace` says so.
+    pub(super) fn finish(mut self, replace: bool) -> Result<()> {
+        self.with(|file| file.sync_all())?;
+        self.file = None;
+        give_name(&self.aside, &self.path, replace)
+    }
+}
+
+impl Drop for Aside {
     fn drop(&mut self) {
         // After a finish that succeeded there is nothing under this name.
         drop(self.file.take());
@@ -153,7 +177,6 @@ impl Drop for ArchiveWriter {
     }
 }
 
-/// Creates a new file beside `path`, under a name that no other process uses.
 fn create_aside(path: &Path) -> Result<(File, PathBuf)> {
     let name = path.file_name().ok_or_else(|| {
         Error::io(path, std::io::Error::new(ErrorKind::InvalidInput, "this is no file name"))

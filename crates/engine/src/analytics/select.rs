@@ -80,12 +80,7 @@ fn coprime(one: usize, other: usize) -> bool {
 }
 
 /// The steps of both strategies for one document.
-fn steps(
-    network: &Network,
-    symbols: &[u32],
-    limit: u64,
-    seen: &mut OrderedSet,
-) -> (f64, f64) {
+fn steps(network: &Network, symbols: &[u32], limit: u64, seen: &mut OrderedSet) -> (f64, f64) {
     let grammar = network.grammar().slices();
     let rules_of = |symbols: &[u32], seen: &mut OrderedSet| {
         symbols

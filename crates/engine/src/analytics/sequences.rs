@@ -138,12 +138,7 @@ fn count<K: Key + Record<Key = K>>(
     counted.collect()
 }
 
-fn count_bucket<K: Key>(
-    root: &[K],
-    rules: &[(K, u32)],
-    weights: &[u64],
-    least: u64,
-) -> Bucket<K> {
+fn count_bucket<K: Key>(root: &[K], rules: &[(K, u32)], weights: &[u64], least: u64) -> Bucket<K> {
     let mut counted = Bucket::default();
     let (mut at_root, mut at_rule) = (0, 0);
     loop {

@@ -44,6 +44,7 @@ pub(crate) use ordered_set::OrderedSet;
 pub use postings::{DocumentLists, Postings};
 pub use tables::Tables;
 pub(crate) use tables::table_limit;
+pub(crate) use weights::root_counts;
 pub use weights::{Occurrences, occurrences};
 
 use rayon::prelude::*;

@@ -57,9 +57,8 @@ impl Tables {
             let (first, end) = (level[0] as usize, level[1] as usize);
             let (own, below) = items.split_at_mut(starts[end] as usize);
             let chunks = (first..end).step_by(RULES_AT_ONCE);
-            let sizes = chunks.map(|chunk| {
-                (starts[end.min(chunk + RULES_AT_ONCE)] - starts[chunk]) as usize
-            });
+            let sizes = chunks
+                .map(|chunk| (starts[end.min(chunk + RULES_AT_ONCE)] - starts[chunk]) as usize);
             let rooms = split(&mut own[starts[first] as usize..], sizes);
             rooms.into_par_iter().enumerate().for_each(|(chunk, mut room)| {
                 let first = first + chunk * RULES_AT_ONCE;

@@ -45,10 +45,15 @@ pub fn occurrences(network: &Network, root: impl RangeBounds<u32>) -> Occurrence
         Bound::Unbounded => u32::MAX,
     };
     if start == 0 && end as usize >= network.grammar().root().len() {
-        pass_down(network, network.root_counts_or(|| count_root(network, 0..u32::MAX)))
+        pass_down(network, root_counts(network))
     } else {
         pass_down(network, &count_root(network, start..end))
     }
+}
+
+/// The counts of the whole root; made at the first call for a network, and kept with it.
+pub(crate) fn root_counts(network: &Network) -> &[u32] {
+    network.root_counts_or(|| count_root(network, 0..u32::MAX))
 }
 
 /// Jobs in as many groups as there are threads for, as long as the tables of all groups fit; and how many

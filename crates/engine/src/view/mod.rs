@@ -3,11 +3,15 @@
 //! Every segment is decoded, its dictionary analyzed and its tokens made terms (`segment`); the terms of
 //! all segments become one list (`terms`), and the grammars are put behind one another. Segments are decoded
 //! one at a time, so that beside the view only one of them is in memory.
+//!
+//! A view of all words and documents can be stored beside its archive ([`store`]); it is then mapped, and views with an
+//! analyzer or of some documents are made from it.
 
 mod segment;
 mod terms;
 
 use rayon::prelude::*;
+use tadoc_core::archive::{open_view, write_view};
 use tadoc_core::{Grammar, Network, Part, View};
 
 use self::segment::Piece;
@@ -16,6 +20,7 @@ use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::parallel::split;
 use crate::progress::{Observer, Phase};
+use crate::traverse;
 
 /// What stands for a token without a term.
 const NONE: u32 = u32::MAX;
@@ -24,28 +29,67 @@ const NONE: u32 = u32::MAX;
 const RENUMBERED_AT_ONCE: usize = 1 << 16;
 
 /// Where a view came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
     /// Decoded from the archives.
     Archive,
-    /// Stored beside the archive, and mapped.
+    /// Stored beside the archives, and mapped.
     Stored,
+    /// Decoded from the archives, as a view that is stored cannot be used; and why.
+    Refused(String),
 }
 
-/// The view of corpora, stored or made; as [`make`] says.
+/// The view of corpora: their documents are numbered one corpus after the other. `documents` chooses some by
+/// their numbers, ascending; the others are not looked at. Where a view is stored beside an archive, the archive itself is
+/// not read; see [`store`].
 pub fn open(
     corpora: &[&Corpus],
     analyzer: &Analyzer,
     documents: Option<&[u32]>,
     observer: &dyn Observer,
 ) -> Result<(View, Origin)> {
-    Ok((make(corpora, analyzer, documents, observer)?, Origin::Archive))
+    let mut origin = Origin::Stored;
+    let mut stored = Vec::with_capacity(corpora.len());
+    for corpus in corpora {
+        let view = open_view(corpus.archive());
+        match &view {
+            Ok(Some(_)) => {}
+            Ok(None) if origin == Origin::Stored => origin = Origin::Archive,
+            Ok(None) => {}
+            Err(error) => origin = Origin::Refused(error.to_string()),
+        }
+        stored.push(view.unwrap_or(None));
+    }
+    if let ([view], true, None) = (&mut stored[..], analyzer.is_identity(), documents)
+        && let Some(view) = view.take()
+    {
+        return Ok((view, origin));
+    }
+    Ok((make_from(corpora, stored, analyzer, documents, observer)?, origin))
 }
 
-/// Makes the view of corpora: their documents are numbered one corpus after the other. `documents` chooses
-/// some by their numbers, ascending; the others are not looked at.
+/// Makes the view of corpora from the archives themselves; as [`open`].
 pub fn make(
     corpora: &[&Corpus],
+    analyzer: &Analyzer,
+    documents: Option<&[u32]>,
+    observer: &dyn Observer,
+) -> Result<View> {
+    let none = corpora.iter().map(|_| None).collect();
+    make_from(corpora, none, analyzer, documents, observer)
+}
+
+/// Stores the view of a corpus (all words as they are, all documents) beside its archive, so that [`open`] need only
+/// map it; gives the length of the file. One that is there is replaced.
+pub fn store(corpus: &Corpus, observer: &dyn Observer) -> Result<u64> {
+    let view = make(&[corpus], &Analyzer::new(), None, observer)?;
+    let counts = traverse::root_counts(view.network());
+    Ok(write_view(&view, counts, corpus.archive())?)
+}
+
+fn make_from(
+    corpora: &[&Corpus],
+    stored: Vec<Option<View>>,
     analyzer: &Analyzer,
     documents: Option<&[u32]>,
     observer: &dyn Observer,
@@ -53,24 +97,23 @@ pub fn make(
     let total: u64 =
         corpora.iter().map(|corpus| corpus.archive().summary().segments.len() as u64).sum();
     let mut done = 0;
+    let mut step = || {
+        done += 1;
+        crate::progress::step(observer, Phase::Reading, done, total)
+    };
     let mut parts = ViewParts::default();
     let mut first_document = 0_u64;
-    for corpus in corpora {
+    for (corpus, stored) in corpora.iter().zip(stored) {
         let count = corpus.archive().summary().documents;
         if first_document + count > u64::from(u32::MAX) {
             return Err(Error::TooMany { what: "documents", most: u32::MAX.into() });
         }
         let chosen = documents.map(|documents| of_corpus(documents, first_document, count));
-        parts.add_corpus(
-            corpus,
-            analyzer,
-            chosen.as_deref(),
-            first_document as u32,
-            &mut || {
-                done += 1;
-                crate::progress::step(observer, Phase::Reading, done, total)
-            },
-        )?;
+        let (chosen, first) = (chosen.as_deref(), first_document as u32);
+        match stored {
+            Some(view) => parts.add_view(&view, analyzer, chosen, first),
+            None => parts.add_corpus(corpus, analyzer, chosen, first, &mut step)?,
+        }
         first_document += count;
     }
     parts.join()
@@ -124,6 +167,25 @@ impl ViewParts {
             step()?;
         }
         Ok(())
+    }
+
+    /// A view instead of the archive that it is of. Its parts become one.
+    fn add_view(
+        &mut self,
+        view: &View,
+        analyzer: &Analyzer,
+        chosen: Option<&[usize]>,
+        first_document: u32,
+    ) {
+        let (terms, of_terms) = terms::of_view(view.terms(), analyzer);
+        let grammar = view.network().grammar();
+        self.pieces.push(segment::piece(grammar, &of_terms, terms.len(), chosen));
+        self.terms.push(terms);
+        let documents = 0..grammar.document_count() as u32;
+        self.documents.push(match chosen {
+            Some(chosen) => chosen.iter().map(|&place| first_document + place as u32).collect(),
+            None => documents.map(|document| first_document + document).collect(),
+        });
     }
 
     /// Puts the pieces behind one another.

@@ -6,7 +6,7 @@
 //! memory, with 8 bytes each for where they end.
 
 use rayon::prelude::*;
-use tadoc_core::archive::{Dictionary, Tokens};
+use tadoc_core::archive::Dictionary;
 use tadoc_core::view::Terms;
 
 use super::NONE;
@@ -14,7 +14,7 @@ use crate::analyzer::Analyzer;
 use crate::error::Result;
 
 /// Words that a thread analyzes at a time.
-const ANALYZED_AT_ONCE: usize = 1 << 12;
+const ANALYZED_AT_ONCE: u32 = 1 << 12;
 
 /// Byte strings, one after the other.
 #[derive(Debug, Default)]
@@ -55,6 +55,11 @@ pub(super) struct SegmentTerms {
 }
 
 impl SegmentTerms {
+    fn new(terms: Strings) -> Self {
+        let numbers = vec![(0..terms.len() as u32).collect()];
+        Self { terms, numbers }
+    }
+
     /// How many there are.
     pub(super) fn len(&self) -> u32 {
         self.terms.len() as u32
@@ -68,38 +73,53 @@ pub(super) fn of_segment(
     text_bytes: u64,
 ) -> Result<(SegmentTerms, Vec<u32>)> {
     let words = dictionary.words(text_bytes)?;
-    let (terms, of_words) = if analyzer.is_identity() {
-        let of_words: Vec<u32> = (0..words.len() as u32).collect();
+    let words_of_tokens = dictionary.words_of_tokens();
+    if analyzer.is_identity() {
+        let of_tokens = words_of_tokens.map(|word| word.unwrap_or(NONE)).collect();
         let (bytes, ends) = words.into_parts();
-        (Strings { bytes, ends }, of_words)
-    } else {
-        analyze(&words, analyzer)
-    };
-    let of_tokens = dictionary
-        .words_of_tokens()
-        .map(|word| word.map_or(NONE, |word| of_words[word as usize]))
-        .collect();
-    let numbers = vec![(0..terms.len() as u32).collect()];
-    Ok((SegmentTerms { terms, numbers }, of_tokens))
+        return Ok((SegmentTerms::new(Strings { bytes, ends }), of_tokens));
+    }
+    let (terms, of_words) = analyze(words.len() as u32, |word| words.get(word), analyzer);
+    let of_tokens =
+        words_of_tokens.map(|word| word.map_or(NONE, |word| of_words[word as usize])).collect();
+    Ok((SegmentTerms::new(terms), of_tokens))
+}
+
+/// The terms that the terms of another view become, and for each its number, or [`NONE`].
+pub(super) fn of_view(terms: &Terms, analyzer: &Analyzer) -> (SegmentTerms, Vec<u32>) {
+    if analyzer.is_identity() {
+        let (bytes, ends) = (terms.bytes().to_vec(), terms.ends().to_vec());
+        return (SegmentTerms::new(Strings { bytes, ends }), (0..terms.len()).collect());
+    }
+    let (terms, numbers) = analyze(terms.len(), |term| terms.get(term), analyzer);
+    (SegmentTerms::new(terms), numbers)
 }
 
 /// The terms that words become, and for each word the number of its term, or [`NONE`].
-fn analyze(words: &Tokens, analyzer: &Analyzer) -> (Strings, Vec<u32>) {
+fn analyze<'w>(
+    words: u32,
+    word: impl Fn(u32) -> &'w [u8] + Sync,
+    analyzer: &Analyzer,
+) -> (Strings, Vec<u32>) {
     // The terms in the order of the words, and for each the word that it is of.
-    let chunks: Vec<(Strings, Vec<u32>)> = (0..words.len().div_ceil(ANALYZED_AT_ONCE))
+    let chunks: Vec<(Strings, Vec<u32>)> = (0..words.div_ceil(ANALYZED_AT_ONCE))
         .into_par_iter()
-        .map(|chunk| {
-            let first = chunk * ANALYZED_AT_ONCE;
-            let last = words.len().min(first + ANALYZED_AT_ONCE);
-            let (mut terms, mut of) = (Strings::default(), Vec::new());
-            for word in first as u32..last as u32 {
-                if let Some(term) = analyzer.term(words.get(word)) {
-                    terms.push(&term);
-                    of.push(word);
+        .map_init(
+            // A pattern is matched with memory of its own, which threads would wait for.
+            || analyzer.clone(),
+            |analyzer, chunk| {
+                let first = chunk * ANALYZED_AT_ONCE;
+                let last = words.min(first + ANALYZED_AT_ONCE);
+                let (mut terms, mut of) = (Strings::default(), Vec::new());
+                for number in first..last {
+                    if let Some(term) = analyzer.term(word(number)) {
+                        terms.push(&term);
+                        of.push(number);
+                    }
                 }
-            }
-            (terms, of)
-        })
+                (terms, of)
+            },
+        )
         .collect();
     let (mut all, mut of) = (Strings::default(), Vec::new());
     for (terms, words) in chunks {
@@ -108,7 +128,7 @@ fn analyze(words: &Tokens, analyzer: &Analyzer) -> (Strings, Vec<u32>) {
     }
     let mut order: Vec<u32> = (0..all.len() as u32).collect();
     order.par_sort_unstable_by_key(|&number| all.get(number as usize));
-    let mut numbers = vec![NONE; words.len()];
+    let mut numbers = vec![NONE; words as usize];
     let mut terms = Strings::default();
     for number in order {
         let term = all.get(number as usize);
@@ -183,7 +203,7 @@ mod tests {
     }
 
     fn segment(list: &[&str]) -> SegmentTerms {
-        SegmentTerms { terms: strings(list), numbers: vec![(0..list.len() as u32).collect()] }
+        SegmentTerms::new(strings(list))
     }
 
     #[test]

@@ -27,7 +27,7 @@ pub struct Costs {
 }
 
 /// The report, for people.
-pub fn report(view: &View, origin: Origin, answered: &Answered<'_>, costs: &Costs) -> String {
+pub fn report(view: &View, origin: &Origin, answered: &Answered<'_>, costs: &Costs) -> String {
     let mut lines = String::new();
     let mut line = |title: &str, value: &str| {
         writeln!(lines, "{title:<9} {}", printable(value)).expect("a string takes all");
@@ -44,6 +44,7 @@ pub fn report(view: &View, origin: Origin, answered: &Answered<'_>, costs: &Cost
     let origin = match origin {
         Origin::Archive => "decoded from the archive",
         Origin::Stored => "stored beside the archive",
+        Origin::Refused(_) => "decoded from the archive, as the stored view cannot be used",
     };
     line("grammar", &format!("{origin}, {} in memory", units::size(view.memory())));
     for (count, noun) in [

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use tadoc::answer::{Answer, Column, Labels};
+use tadoc::view::Origin;
 use tadoc::{Answered, Corpus, Document, Limits, View};
 
 use self::arguments::Shared;
@@ -127,6 +128,9 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
         [archive] => about(archive, error),
         _ => error.into(),
     })?;
+    if let Origin::Refused(reason) = &origin {
+        print_warning(&format!("{reason}; the archive itself is read"));
+    }
     costs.view = watch.lap();
 
     let answered = question.answer(&view, &limits)?;
@@ -141,7 +145,7 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     costs.output += watch.lap();
 
     if shared.work.explain {
-        eprint!("{}", explain::report(&view, origin, &answered, &costs));
+        eprint!("{}", explain::report(&view, &origin, &answered, &costs));
     }
     // The process ends here; to give back gigabytes piece by piece would only delay that.
     std::mem::forget((answered, names));
