@@ -71,6 +71,7 @@ pub mod build;
 pub mod compress;
 pub mod corpus;
 pub mod error;
+mod memory;
 mod parallel;
 pub mod progress;
 pub mod text;

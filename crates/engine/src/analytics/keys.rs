@@ -2,11 +2,13 @@
 
 use std::fmt::Debug;
 
+use bytemuck::Pod;
+
 /// Bits of a tag.
 const TAG_BITS: u32 = 4;
 
 /// A packed sequence.
-pub(super) trait Key: Copy + Ord + Default + Debug + Send + Sync + 'static {
+pub(super) trait Key: Pod + Ord + Default + Debug + Send + Sync {
     /// Bits that it has.
     const BITS: u32;
 
@@ -103,42 +105,41 @@ impl Key for u128 {
 }
 
 /// 256 bits, the high half first.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
-pub(super) struct Wide(u128, u128);
+pub(super) type Wide = [u128; 2];
 
 impl Key for Wide {
     const BITS: u32 = 256;
 
     fn with_tag(self, tag: u32) -> Self {
-        Self(self.0.with_tag(tag), self.1)
+        [self[0].with_tag(tag), self[1]]
     }
 
     fn put(self, into: &mut Vec<u8>) {
-        self.0.put(into);
-        self.1.put(into);
+        self[0].put(into);
+        self[1].put(into);
     }
 
     fn take(bytes: &[u8]) -> Self {
-        Self(u128::take(&bytes[..16]), u128::take(&bytes[16..]))
+        [u128::take(&bytes[..16]), u128::take(&bytes[16..])]
     }
 
     fn mask(bits: u32) -> Self {
-        Self(mask(bits.saturating_sub(128)), mask(bits))
+        [mask(bits.saturating_sub(128)), mask(bits)]
     }
 
     #[inline]
     fn push(self, bits: u32, item: u32, mask: Self) -> Self {
-        let high = (self.0 << bits) | (self.1 >> (128 - bits));
-        let low = (self.1 << bits) | u128::from(item);
-        Self(high & mask.0, low & mask.1)
+        let high = (self[0] << bits) | (self[1] >> (128 - bits));
+        let low = (self[1] << bits) | u128::from(item);
+        [high & mask[0], low & mask[1]]
     }
 
     #[inline]
     fn digit(self, shift: u32, width: u32) -> u32 {
         let bits = match shift {
-            0 => self.1,
-            1..128 => (self.1 >> shift) | (self.0 << (128 - shift)),
-            _ => self.0 >> (shift - 128),
+            0 => self[1],
+            1..128 => (self[1] >> shift) | (self[0] << (128 - shift)),
+            _ => self[0] >> (shift - 128),
         };
         (bits & mask(width)) as u32
     }

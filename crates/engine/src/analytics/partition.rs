@@ -6,13 +6,13 @@
 //! ranges of keys, so that sorted buckets in order are all keys in order.
 //!
 //! Cost: a record is written once into its bucket, and then once for every 8 to 11 bits that the buckets
-//! leave. Memory: what the records take, in lists that grow by doubling.
+//! leave. Memory: what the records take, and half a piece for each bucket of each thread.
 
 use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::keys::Key;
+use super::keys::{Key, Wide};
 
 /// Buckets are made for about so many records each.
 const RECORDS_PER_BUCKET: u64 = 1 << 14;
@@ -20,6 +20,10 @@ const RECORDS_PER_BUCKET: u64 = 1 << 14;
 const MOST_BUCKET_BITS: u32 = 10;
 /// Records of a bucket that wait to be put into it together.
 const WAITING: usize = 8;
+/// Records of a piece of a bucket.
+const PIECE: usize = 64 * WAITING;
+/// Records of a block.
+const BLOCK: usize = 64 * PIECE;
 /// Rows up to this length are sorted by comparing.
 const SMALL: usize = 192;
 /// Rows above this length are cut by their highest digit first, and the pieces sorted side by side.
@@ -50,7 +54,7 @@ impl Record for u128 {
     }
 }
 
-impl Record for super::keys::Wide {
+impl Record for Wide {
     type Key = Self;
 
     #[inline]
@@ -96,26 +100,33 @@ impl Layout {
     }
 }
 
-/// Buckets that one thread fills. A record waits in a short row of its bucket until that is full: the rows
-/// of all buckets fit into cache, the buckets do not.
+/// Buckets that one thread fills.
+///
+/// A record waits in a short row of its bucket until that is full: the rows of all buckets fit into cache, the
+/// buckets do not. Full rows go to pieces of blocks that all buckets share, so that nothing is ever moved to grow.
 #[derive(Debug)]
 pub(super) struct Buckets<R> {
     layout: Layout,
     waiting: Vec<R>,
     waiting_counts: Vec<u8>,
-    lists: Vec<Vec<R>>,
+    blocks: Vec<Vec<R>>,
+    /// The pieces of each bucket: blocks, and places in them.
+    pieces: Vec<Vec<(u32, u32)>>,
+    /// How many records of its last piece each bucket has.
+    filled: Vec<u32>,
 }
 
 impl<R: Record> Buckets<R> {
-    /// Empty buckets for about so many records.
-    pub(super) fn new(layout: Layout, records: u64) -> Self {
+    pub(super) fn new(layout: Layout) -> Self {
         let buckets = layout.buckets();
-        let size = records as usize / buckets;
         Self {
             layout,
             waiting: vec![R::default(); buckets * WAITING],
             waiting_counts: vec![0; buckets],
-            lists: (0..buckets).map(|_| Vec::with_capacity(size)).collect(),
+            blocks: Vec::new(),
+            pieces: vec![Vec::new(); buckets],
+            // As if there were a piece before, and full.
+            filled: vec![PIECE as u32; buckets],
         }
     }
 
@@ -123,25 +134,53 @@ impl<R: Record> Buckets<R> {
     pub(super) fn push(&mut self, record: R) {
         let bucket = self.layout.bucket(record.key());
         let count = self.waiting_counts[bucket] as usize;
-        let row = &mut self.waiting[bucket * WAITING..(bucket + 1) * WAITING];
-        row[count] = record;
+        self.waiting[bucket * WAITING + count] = record;
+        self.waiting_counts[bucket] = count as u8 + 1;
         if count + 1 == WAITING {
-            self.lists[bucket].extend_from_slice(row);
-            self.waiting_counts[bucket] = 0;
-        } else {
-            self.waiting_counts[bucket] = count as u8 + 1;
+            self.flush(bucket);
         }
+    }
+
+    /// Puts the row of a bucket, full or not, into a piece.
+    fn flush(&mut self, bucket: usize) {
+        if self.filled[bucket] as usize == PIECE {
+            // The last block has room for more pieces, or there is a new one.
+            if self.blocks.last().is_none_or(|block| block.len() == BLOCK) {
+                self.blocks.push(Vec::with_capacity(BLOCK));
+            }
+            let number = self.blocks.len() - 1;
+            let block = &mut self.blocks[number];
+            self.pieces[bucket].push((number as u32, block.len() as u32));
+            block.resize(block.len() + PIECE, R::default());
+            self.filled[bucket] = 0;
+        }
+        let (block, start) = *self.pieces[bucket].last().expect("there is a piece with room");
+        let place = (start + self.filled[bucket]) as usize;
+        let row = &self.waiting[bucket * WAITING..(bucket + 1) * WAITING];
+        self.blocks[block as usize][place..place + WAITING].copy_from_slice(row);
+        self.filled[bucket] += u32::from(self.waiting_counts[bucket]);
+        self.waiting_counts[bucket] = 0;
     }
 
     /// Puts what waits into the buckets; nothing may be pushed after that.
     pub(super) fn finish(mut self) -> Self {
-        for (bucket, list) in self.lists.iter_mut().enumerate() {
-            let first = bucket * WAITING;
-            let count = self.waiting_counts[bucket] as usize;
-            list.extend_from_slice(&self.waiting[first..first + count]);
+        for bucket in 0..self.pieces.len() {
+            if self.waiting_counts[bucket] > 0 {
+                self.flush(bucket);
+            }
         }
         self.waiting = Vec::new();
         self
+    }
+
+    /// The records of a bucket, in the order in which they were pushed, piece by piece.
+    fn pieces(&self, bucket: usize) -> impl Iterator<Item = &[R]> {
+        let pieces = &self.pieces[bucket];
+        pieces.iter().enumerate().map(move |(number, &(block, start))| {
+            let last = number + 1 == pieces.len();
+            let length = if last { self.filled[bucket] as usize } else { PIECE };
+            &self.blocks[block as usize][start as usize..start as usize + length]
+        })
     }
 }
 
@@ -162,16 +201,36 @@ pub(super) fn passes(sizes: &[u64], record_bytes: u64, memory: u64) -> Vec<Range
     passes
 }
 
-/// The records of one bucket out of many fillings, in the order of the fillings, sorted by key. Records of
-/// equal keys stay in order.
-pub(super) fn sorted_bucket<R: Record>(fillings: &[Buckets<R>], bucket: usize) -> Vec<R> {
-    let lists: Vec<&[R]> = fillings.iter().map(|filling| &filling.lists[bucket][..]).collect();
-    let mut records = lists.concat();
-    let mut scratch = vec![R::default(); records.len()];
-    if let Some(filling) = fillings.first() {
-        sort(&mut records, &mut scratch, filling.layout.low_bits);
+/// Gathers and sorts buckets, one after the other, in memory that it keeps.
+#[derive(Debug)]
+pub(super) struct Sorter<R> {
+    records: Vec<R>,
+    scratch: Vec<R>,
+}
+
+impl<R> Default for Sorter<R> {
+    fn default() -> Self {
+        Self { records: Vec::new(), scratch: Vec::new() }
     }
-    records
+}
+
+impl<R: Record> Sorter<R> {
+    /// The records of one bucket out of many fillings, in the order of the fillings, sorted by key. Records of equal
+    /// keys stay in order.
+    pub(super) fn sorted(&mut self, fillings: &[Buckets<R>], bucket: usize) -> &[R] {
+        self.records.clear();
+        for filling in fillings {
+            filling.pieces(bucket).for_each(|piece| self.records.extend_from_slice(piece));
+        }
+        let length = self.records.len();
+        if self.scratch.len() < length {
+            self.scratch.resize(length, R::default());
+        }
+        if let Some(filling) = fillings.first() {
+            sort(&mut self.records, &mut self.scratch[..length], filling.layout.low_bits);
+        }
+        &self.records
+    }
 }
 
 /// Sorts records by the lowest `bits` bits of their keys, stably; the higher bits are all the same.
@@ -284,13 +343,14 @@ mod tests {
         let fillings: Vec<Buckets<u64>> = all
             .chunks(30_000)
             .map(|chunk| {
-                let mut buckets = Buckets::new(layout, 1000);
+                let mut buckets = Buckets::new(layout);
                 chunk.iter().for_each(|&key| buckets.push(key));
                 buckets.finish()
             })
             .collect();
-        let sorted: Vec<u64> =
-            (0..layout.buckets()).flat_map(|bucket| sorted_bucket(&fillings, bucket)).collect();
+        let sorted: Vec<u64> = (0..layout.buckets())
+            .flat_map(|bucket| Sorter::default().sorted(&fillings, bucket).to_vec())
+            .collect();
         let mut expected = all;
         expected.sort_unstable();
         assert!(sorted == expected);

@@ -19,7 +19,7 @@ use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 use super::inverted_index::{RANKED_COLUMNS, rank};
 use super::keys::Key;
 use super::labels::Packing;
-use super::partition::{Record, sorted_bucket};
+use super::partition::{Record, Sorter};
 use super::sites::Sites;
 use super::windows::Windows;
 use crate::error::{Error, Result};
@@ -213,10 +213,14 @@ impl<K: Key + Record<Key = K>> Answer for RankedIndex<'_, K> {
             );
             for first in pass.clone().step_by(at_once) {
                 let last = pass.end.min(first + at_once);
-                let made = (first..last).into_par_iter().with_max_len(1).map(|bucket| {
-                    let root = sorted_bucket(&filled.root, bucket);
-                    self.rows(&root, &sorted_bucket(&filled.rules, bucket))
-                });
+                let sorters = || (Sorter::default(), Sorter::default());
+                let made = (first..last).into_par_iter().with_max_len(1).map_init(
+                    sorters,
+                    |(of_root, of_rules), bucket| {
+                        let root = of_root.sorted(&filled.root, bucket);
+                        self.rows(root, of_rules.sorted(&filled.rules, bucket))
+                    },
+                );
                 let buckets: Vec<BucketRows<K>> = made.collect();
                 let mut end = 0;
                 let ends = buckets.iter().map(|bucket| {

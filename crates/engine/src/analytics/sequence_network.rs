@@ -14,7 +14,7 @@ use tadoc_core::{Grammar, Network, Part};
 
 use super::keys::Key;
 use super::labels::{Packing, SequenceNames};
-use super::partition::{Buckets, Layout, Record, sorted_bucket};
+use super::partition::{Buckets, Layout, Record, Sorter};
 use super::sites::Crossings;
 use super::windows::Windows;
 use crate::error::{Error, Result};
@@ -60,7 +60,7 @@ pub(super) fn make<K: Key + Record<Key = K>>(
         .par_chunks(per_thread)
         .enumerate()
         .map(|(chunk, of_chunk)| {
-            let mut buckets = Buckets::new(layout, of_chunk.len() as u64);
+            let mut buckets = Buckets::new(layout);
             for (row, place) in of_chunk.iter().zip(chunk * per_thread..) {
                 let mut at = starts[place];
                 row.sequences(&windows, |key| {
@@ -79,7 +79,7 @@ pub(super) fn make<K: Key + Record<Key = K>>(
     let sorted: Vec<Vec<(K, u32)>> = (0..layout.buckets())
         .into_par_iter()
         .with_max_len(1)
-        .map(|bucket| sorted_bucket(&filled, bucket))
+        .map_init(Sorter::default, |sorter, bucket| sorter.sorted(&filled, bucket).to_vec())
         .collect();
     drop(filled);
     let distinct: Vec<Vec<K>> = sorted

@@ -1,12 +1,12 @@
 //! Counting sequences, top-down: every sequence that crosses a border, times how often its body occurs.
 //!
-//! Those of the root, which count once, are bare keys; those of rules have the rule's number. Sorted bucket by
+//! Those of the root, which count once, are bare keys; those of rules have the rule's weight. Sorted bucket by
 //! bucket ([`super::partition`]), counts are runs of equal keys. What a filter on counts can exclude
 //! beforehand (a sequence occurs no more often than its rarest item) is not even made; if only the most
 //! frequent rows are wanted, the sequences of rules alone say how frequent those are at least.
 //!
 //! Cost: O(symbols) sequences, each written once into its bucket and some five times more while it is sorted. Memory:
-//! a key for each sequence of the root, a key and 4 bytes for each of a rule, and a key for each row of
+//! a key for each sequence of the root, a key and 8 bytes for each of a rule, and a key for each row of
 //! the answer. Where that is more than allowed, the work is done in passes, and the rows of each go to a
 //! temporary file.
 
@@ -20,7 +20,7 @@ use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
 use super::keys::Key;
 use super::labels::{Packing, SequenceNames};
-use super::partition::{Record, sorted_bucket};
+use super::partition::{Record, Sorter};
 use super::ranking::{Bucket, Ranking, rank_items};
 use super::sites::{Crossings, Filled, Sites};
 use crate::traverse::Occurrences;
@@ -82,9 +82,12 @@ impl<K: Key + Record<Key = K>> SequenceCounts<K> {
             let filled = sites.fill(
                 pass,
                 |_, key| keep(key).then_some(key),
-                |rule, key| (weights[rule as usize] > 0 && keep(key)).then_some((key, rule)),
+                |rule, key| {
+                    let weight = weights[rule as usize];
+                    (weight > 0 && keep(key)).then_some((key, weight))
+                },
             );
-            let mut ranking = Ranking::new(count(&filled, pass, weights, least));
+            let mut ranking = Ranking::new(count(&filled, pass, least));
             drop(filled);
             if let Some(top) = top {
                 ranking.truncate(top);
@@ -107,9 +110,9 @@ fn least_of_top<C: Crossings>(sites: &Sites<C>, weights: &[u64], top: usize) -> 
         let filled = sites.fill(
             pass,
             |_, _| None::<C::Key>,
-            |rule, key| (weights[rule as usize] > 0).then_some((key, rule)),
+            |rule, key| Some((key, weights[rule as usize])).filter(|&(_, weight)| weight > 0),
         );
-        let buckets = count(&filled, pass, weights, 1);
+        let buckets = count(&filled, pass, 1);
         for bucket in buckets {
             highest.extend(std::iter::repeat_n(1, bucket.once.len()));
             highest.extend(bucket.more.iter().map(|&(_, count)| count));
@@ -124,21 +127,20 @@ fn least_of_top<C: Crossings>(sites: &Sites<C>, weights: &[u64], top: usize) -> 
 
 /// The keys of each bucket with their counts, by key.
 fn count<K: Key + Record<Key = K>>(
-    filled: &Filled<K, (K, u32)>,
+    filled: &Filled<K, (K, u64)>,
     pass: &Range<usize>,
-    weights: &[u64],
     least: u64,
 ) -> Vec<Bucket<K>> {
     let buckets = pass.clone().into_par_iter().with_max_len(1);
-    let counted = buckets.map(|bucket| {
-        let root = sorted_bucket(&filled.root, bucket);
-        let rules = sorted_bucket(&filled.rules, bucket);
-        count_bucket(&root, &rules, weights, least)
+    let sorters = || (Sorter::default(), Sorter::default());
+    let counted = buckets.map_init(sorters, |(of_root, of_rules), bucket| {
+        let root = of_root.sorted(&filled.root, bucket);
+        count_bucket(root, of_rules.sorted(&filled.rules, bucket), least)
     });
     counted.collect()
 }
 
-fn count_bucket<K: Key>(root: &[K], rules: &[(K, u32)], weights: &[u64], least: u64) -> Bucket<K> {
+fn count_bucket<K: Key>(root: &[K], rules: &[(K, u64)], least: u64) -> Bucket<K> {
     let mut counted = Bucket::default();
     let (mut at_root, mut at_rule) = (0, 0);
     loop {
@@ -152,8 +154,8 @@ fn count_bucket<K: Key>(root: &[K], rules: &[(K, u32)], weights: &[u64], least: 
             count += 1;
             at_root += 1;
         }
-        while let Some(&(_, rule)) = rules.get(at_rule).filter(|(other, _)| *other == key) {
-            count += weights[rule as usize];
+        while let Some(&(_, weight)) = rules.get(at_rule).filter(|(other, _)| *other == key) {
+            count += weight;
             at_rule += 1;
         }
         if count >= least {

@@ -14,7 +14,7 @@ use super::partition::{Buckets, Layout, Record, passes};
 
 /// Stretches of root and rules a thread.
 const STRETCHES_PER_THREAD: usize = 4;
-/// Lists that grow by doubling take at most so many times what is in them.
+/// Pieces that are not full, and the sorting of buckets, take less than what is in them once more.
 const GROWTH: u64 = 2;
 
 /// What lies across the borders of symbols, packed into keys: sequences, or pairs.
@@ -69,12 +69,12 @@ fn stretches(end: u32) -> impl IndexedParallelIterator<Item = Range<u32>> {
 }
 
 impl<C: Crossings> Sites<C> {
-    /// For crossings of which each, with what is known about it, fits a key and 4 bytes.
+    /// For crossings of which each, with what is known about it, fits a key and 8 bytes.
     pub(super) fn new(crossings: C, memory: u64) -> Self {
         let most = crossings.most();
         let layout = Layout::new(crossings.key_bits(), most.div_ceil(2));
         let mut sites = Self { crossings, layout, passes: Vec::new() };
-        let record_bytes = size_of::<(C::Key, u32)>() as u64 * GROWTH;
+        let record_bytes = size_of::<(C::Key, u64)>() as u64 * GROWTH;
         sites.passes = if most.saturating_mul(record_bytes) <= memory {
             vec![0..layout.buckets()]
         } else {
@@ -122,7 +122,7 @@ impl<C: Crossings> Sites<C> {
         let all = pass.len() == self.layout.buckets();
         let in_pass = |key: C::Key| all || pass.contains(&self.layout.bucket(key));
         let root = stretches(self.network().grammar().root().len() as u32).map(|stretch| {
-            let mut buckets = Buckets::new(self.layout, stretch.len() as u64);
+            let mut buckets = Buckets::new(self.layout);
             self.crossings.of_root(stretch, |document, key| {
                 if in_pass(key)
                     && let Some(record) = of_root(document, key)
@@ -133,7 +133,7 @@ impl<C: Crossings> Sites<C> {
             buckets.finish()
         });
         let rules = stretches(self.network().grammar().rule_count()).map(|stretch| {
-            let mut buckets = Buckets::new(self.layout, stretch.len() as u64);
+            let mut buckets = Buckets::new(self.layout);
             for rule in stretch {
                 self.crossings.of_rule(rule, |key| {
                     if in_pass(key)

@@ -15,31 +15,18 @@ use tadoc_core::Network;
 use super::keys::{Key, bits_for};
 use super::partition::Record;
 use super::sites::Crossings;
+use crate::memory::Zeroed;
 
 /// Rules that a thread takes at a time.
 const RULES_AT_ONCE: usize = 1 << 12;
 
-/// The first and last items of a rule, packed: `n - 1`, or all of a shorter rule.
-#[derive(Debug, Clone, Copy, Default)]
-struct Ends<K> {
-    /// With the number of items as its tag.
-    head: K,
-    tail: K,
-}
-
-impl<K: Key> Ends<K> {
-    /// How many items head and tail have.
-    #[inline]
-    fn length(&self) -> u32 {
-        self.head.tag()
-    }
-}
+/// The first and last items of a rule, packed: `n - 1`, or all of a shorter rule. The head has their number as its tag.
+type Ends<K> = [K; 2];
 
 /// Rules whose ends are fetched together, so that waiting for one is waiting for all.
 const FETCHED: usize = 16;
 
 /// What is needed to make the sequences of a network.
-#[derive(Debug)]
 pub(super) struct Windows<'n, K> {
     network: &'n Network,
     n: usize,
@@ -47,7 +34,7 @@ pub(super) struct Windows<'n, K> {
     bits: u32,
     /// Masks of `n - 1` and of `n` items.
     masks: (K, K),
-    ends: Vec<Ends<K>>,
+    ends: Zeroed<Ends<K>>,
 }
 
 /// A row of items as they go by: the last `n - 1` of them, packed.
@@ -63,19 +50,19 @@ impl<'n, K: Key> Windows<'n, K> {
         let bits = bits_for(network.grammar().token_count());
         assert!(n as u32 * bits <= K::BITS, "{n} items of {bits} bits");
         let masks = (K::mask((n as u32 - 1) * bits), K::mask(n as u32 * bits));
-        let mut windows = Self { network, n, bits, masks, ends: Vec::new() };
-        if n > 1 {
-            windows.ends = windows.make_ends();
-        } else {
-            windows.ends = vec![Ends::default(); network.grammar().rule_count() as usize];
-        }
+        let mut windows = Self { network, n, bits, masks, ends: Zeroed::default() };
+        windows.ends = match n {
+            // A sequence of one crosses no border.
+            1 => Zeroed::new(network.lengths().len()),
+            _ => windows.make_ends(),
+        };
         windows
     }
 
-    fn make_ends(&self) -> Vec<Ends<K>> {
+    fn make_ends(&self) -> Zeroed<Ends<K>> {
         let (network, reach) = (self.network, self.n - 1);
         let grammar = network.grammar().slices();
-        let mut ends = vec![Ends::default(); network.lengths().len()];
+        let mut ends = Zeroed::<Ends<K>>::new(network.lengths().len());
         for level in network.levels().windows(2).rev() {
             let (own, below) = ends.split_at_mut(level[1] as usize);
             let own = &mut own[level[0] as usize..];
@@ -90,8 +77,8 @@ impl<'n, K: Key> Windows<'n, K> {
                     match grammar.rule_of(symbol) {
                         None => self.pass(&mut head, symbol),
                         Some(child) => {
-                            let child = below(child);
-                            for item in self.items_of(child.head, child.length()) {
+                            let [child, _] = *below(child);
+                            for item in self.items_of(child, child.tag()) {
                                 if head.count < reach {
                                     self.pass(&mut head, item);
                                 }
@@ -102,7 +89,7 @@ impl<'n, K: Key> Windows<'n, K> {
                         break;
                     }
                 }
-                own.head = head.items.with_tag(length);
+                own[0] = head.items.with_tag(length);
                 // The tail: from the last symbol that it can begin in.
                 let mut first = body.len();
                 let mut length = 0;
@@ -115,14 +102,14 @@ impl<'n, K: Key> Windows<'n, K> {
                     match grammar.rule_of(symbol) {
                         None => self.pass(&mut tail, symbol),
                         Some(child) => {
-                            let child = below(child);
-                            for item in self.items_of(child.tail, child.length()) {
+                            let [head, last] = *below(child);
+                            for item in self.items_of(last, head.tag()) {
                                 self.pass(&mut tail, item);
                             }
                         }
                     }
                 }
-                own.tail = tail.items;
+                own[1] = tail.items;
             });
         }
         ends
@@ -155,23 +142,23 @@ impl<'n, K: Key> Windows<'n, K> {
             passed.items = passed.items.push(bits, item, masks.0);
         };
         for block in row.chunks(FETCHED) {
-            let mut fetched = [Ends::default(); FETCHED];
+            let mut fetched = [[K::default(); 2]; FETCHED];
             for (ends, &symbol) in fetched.iter_mut().zip(block) {
                 if let Some(rule) = grammar.rule_of(symbol) {
                     *ends = ends_of_rules[rule as usize];
                 }
             }
-            for (&symbol, ends) in block.iter().zip(&fetched) {
+            for (&symbol, &[head, tail]) in block.iter().zip(&fetched) {
                 if grammar.rule_of(symbol).is_none() {
                     step(&mut passed, symbol);
                     continue;
                 }
-                let length = ends.length();
-                for item in self.items_of(ends.head, length) {
+                let length = head.tag();
+                for item in self.items_of(head, length) {
                     step(&mut passed, item);
                 }
                 if length as usize == reach {
-                    passed = Passed { items: ends.tail, count: reach };
+                    passed = Passed { items: tail, count: reach };
                 }
             }
         }
@@ -191,8 +178,8 @@ impl<'n, K: Key> Windows<'n, K> {
                 match self.network.grammar().rule_of(symbol) {
                     None => self.pass(&mut passed, symbol),
                     Some(rule) => {
-                        let ends = &self.ends[rule as usize];
-                        for item in self.items_of(ends.tail, ends.length()) {
+                        let [head, tail] = self.ends[rule as usize];
+                        for item in self.items_of(tail, head.tag()) {
                             self.pass(&mut passed, item);
                         }
                     }

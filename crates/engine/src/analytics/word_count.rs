@@ -22,6 +22,7 @@ pub(super) fn count_items(network: &Network, strategy: Strategy, memory: u64) ->
 /// Adds up the tables of the rules in the root; rules without one hand their weight down.
 fn count_by_tables(network: &Network, tables: &Tables) -> Vec<u64> {
     let grammar = network.grammar().slices();
+    let tables = tables.slices();
     let mut counts = vec![0_u64; network.grammar().token_count() as usize];
     let mut weights = vec![0_u64; network.lengths().len()];
     let mut meet = |row: &[u32], weight: u64, weights: &mut [u64]| {

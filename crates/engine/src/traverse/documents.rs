@@ -19,6 +19,7 @@ use tadoc_core::Network;
 use super::ordered_set::OrderedSet;
 use super::tables::Tables;
 use super::weights::occurrences;
+use crate::memory::Zeroed;
 
 /// Groups of documents a thread, so that threads end at about the same time.
 const GROUPS_PER_THREAD: usize = 16;
@@ -48,8 +49,8 @@ impl<'a> DocumentItems<'a> {
 /// Counters that are as narrow as the text allows.
 #[derive(Debug)]
 enum Counters {
-    Narrow(Vec<u32>, Vec<u32>),
-    Wide(Vec<u64>, Vec<u64>),
+    Narrow(Zeroed<u32>, Zeroed<u32>),
+    Wide(Zeroed<u64>, Zeroed<u64>),
 }
 
 /// A counter.
@@ -100,9 +101,9 @@ impl<'n> Walker<'n> {
         let rules = network.grammar().rule_count() as usize;
         let items = network.grammar().token_count() as usize;
         let counters = if network.length() <= u32::MAX.into() {
-            Counters::Narrow(vec![0; rules], vec![0; items])
+            Counters::Narrow(Zeroed::new(rules), Zeroed::new(items))
         } else {
-            Counters::Wide(vec![0; rules], vec![0; items])
+            Counters::Wide(Zeroed::new(rules), Zeroed::new(items))
         };
         let (rules, items) = (OrderedSet::new(rules), OrderedSet::new(items));
         Self { network, tables, counters, rules, items, found: Default::default() }
@@ -238,6 +239,7 @@ fn walk<C: Counter>(
     found: &mut (Vec<u32>, Vec<u64>),
 ) {
     let grammar = network.grammar().slices();
+    let tables = tables.map(Tables::slices);
     let mut meet = |row: &[u32], weight: u64, rules: &mut OrderedSet, of_rules: &mut [C]| {
         for block in row.chunks(FETCHED) {
             let mut fetched: [&[u32]; FETCHED] = [&[]; FETCHED];

@@ -42,8 +42,8 @@ pub use borders::Borders;
 pub use documents::{DocumentItems, Walker, map_documents, map_documents_in};
 pub(crate) use ordered_set::OrderedSet;
 pub use postings::{DocumentLists, Postings};
-pub use tables::Tables;
 pub(crate) use tables::table_limit;
+pub use tables::{TableSlices, Tables};
 pub(crate) use weights::root_counts;
 pub use weights::{Occurrences, occurrences};
 

@@ -5,11 +5,12 @@
 //! table; they are few and long, and whoever uses them looks at their bodies instead. (Most rules are short, and most
 //! items come once in a short rule: counting them would cost more than it saves.)
 //!
-//! Cost: every item of a table is copied once. Memory: 4 bytes an item, and 4 a rule.
+//! Cost: every item of a table is copied once. Memory: 32 bytes a rule, and 4 an item of tables of eight and more.
 
 use rayon::prelude::*;
 use tadoc_core::Network;
 
+use crate::memory::Zeroed;
 use crate::parallel::split;
 
 /// Rules that a thread takes at a time.
@@ -17,15 +18,21 @@ const RULES_AT_ONCE: usize = 1 << 12;
 /// Longer rules have no table, however much memory there is.
 const LONGEST: u64 = 64;
 
+/// Numbers of a slot: half a line of cache.
+const SLOT: usize = 8;
+
 /// Tables of rules.
-#[derive(Debug, Clone, Default)]
+///
+/// A rule has a slot: the length of its table and, if that is less than [`SLOT`], its items. A longer table is elsewhere,
+/// and its slot says where. So most tables take one access to memory, and not two.
+#[derive(Debug)]
 pub struct Tables {
-    /// Where each rule's table starts, with the end behind the last. A rule without one has no room.
-    starts: Vec<u32>,
-    items: Vec<u32>,
+    slots: Zeroed<u32>,
+    items: Zeroed<u32>,
 }
 
-/// The longest rule that gets a table if all tables shall fit into `memory` bytes; and how many items they have.
+/// The longest rule that gets a table if the tables longer than a slot shall fit into `memory` bytes; and how many items all
+/// have.
 pub(crate) fn table_limit(network: &Network, memory: u64) -> (u64, u64) {
     let most = (memory / 4).min(u32::MAX.into());
     let mut limit = LONGEST;
@@ -41,56 +48,94 @@ pub(crate) fn table_limit(network: &Network, memory: u64) -> (u64, u64) {
 impl Tables {
     /// Makes the tables that fit into `memory` bytes.
     pub fn new(network: &Network, memory: u64) -> Self {
-        let (limit, total) = table_limit(network, memory);
+        let (limit, _) = table_limit(network, memory);
         let grammar = network.grammar().slices();
         let lengths = network.lengths();
-        let room = |length: u64| if length <= limit { length as u32 } else { 0 };
+        // Where the items of each long table start, with the end behind the last.
         let mut starts = Vec::with_capacity(lengths.len() + 1);
         let mut end = 0;
         starts.push(0);
         for &length in lengths {
-            end += room(length);
+            end += if length <= limit && length >= SLOT as u64 { length as u32 } else { 0 };
             starts.push(end);
         }
-        let mut items = vec![0_u32; total as usize];
+        let mut slots = Zeroed::<u32>::new(lengths.len() * SLOT);
+        let mut items = Zeroed::<u32>::new(end as usize);
         for level in network.levels().windows(2).rev() {
             let (first, end) = (level[0] as usize, level[1] as usize);
-            let (own, below) = items.split_at_mut(starts[end] as usize);
+            let (own_slots, slots_below) = slots.split_at_mut(end * SLOT);
+            let (own_items, items_below) = items.split_at_mut(starts[end] as usize);
+            let table_below = |rule: u32| {
+                let rule = rule as usize - end;
+                let slot = &slots_below[rule * SLOT..(rule + 1) * SLOT];
+                let length = slot[0] as usize;
+                if length < SLOT {
+                    &slot[1..1 + length]
+                } else {
+                    let start = (slot[1] - starts[end]) as usize;
+                    &items_below[start..start + length]
+                }
+            };
             let chunks = (first..end).step_by(RULES_AT_ONCE);
             let sizes = chunks
                 .map(|chunk| (starts[end.min(chunk + RULES_AT_ONCE)] - starts[chunk]) as usize);
-            let rooms = split(&mut own[starts[first] as usize..], sizes);
-            rooms.into_par_iter().enumerate().for_each(|(chunk, mut room)| {
+            let rooms = split(&mut own_items[starts[first] as usize..], sizes);
+            let slots = own_slots[first * SLOT..].par_chunks_mut(RULES_AT_ONCE * SLOT);
+            rooms.into_par_iter().zip(slots).enumerate().for_each(|(chunk, (mut room, slots))| {
                 let first = first + chunk * RULES_AT_ONCE;
-                for rule in first..end.min(first + RULES_AT_ONCE) {
-                    if starts[rule] == starts[rule + 1] {
+                for (rule, slot) in (first..).zip(slots.chunks_exact_mut(SLOT)) {
+                    let length = lengths[rule];
+                    if length > limit {
                         continue;
                     }
+                    slot[0] = length as u32;
+                    let mut own = if length < SLOT as u64 {
+                        &mut slot[1..]
+                    } else {
+                        slot[1] = starts[rule];
+                        room.split_off_mut(..length as usize).expect("the room of its length")
+                    };
                     for &symbol in grammar.body(rule as u32) {
                         // A child is no longer than its parent, so it has a table too.
                         let item = [symbol];
                         let from = match grammar.rule_of(symbol) {
                             None => &item[..],
-                            Some(child) => {
-                                let child = child as usize;
-                                let base = starts[end];
-                                &below[(starts[child] - base) as usize
-                                    ..(starts[child + 1] - base) as usize]
-                            }
+                            Some(child) => table_below(child),
                         };
-                        let own = room.split_off_mut(..from.len()).expect("the room of its length");
-                        own.copy_from_slice(from);
+                        let place =
+                            own.split_off_mut(..from.len()).expect("no more than its length");
+                        place.copy_from_slice(from);
                     }
                 }
             });
         }
-        Self { starts, items }
+        Self { slots, items }
     }
 
+    /// The tables as slices, for loops in which every step counts.
+    #[inline]
+    pub fn slices(&self) -> TableSlices<'_> {
+        TableSlices { slots: &self.slots, items: &self.items }
+    }
+}
+
+/// Tables, wherever they lie.
+#[derive(Debug, Clone, Copy)]
+pub struct TableSlices<'t> {
+    slots: &'t [u32],
+    items: &'t [u32],
+}
+
+impl<'t> TableSlices<'t> {
     /// The items of a rule, in the order of the text. Empty if it has no table, or no items.
     #[inline]
-    pub fn get(&self, rule: u32) -> &[u32] {
-        let rule = rule as usize;
-        &self.items[self.starts[rule] as usize..self.starts[rule + 1] as usize]
+    pub fn get(self, rule: u32) -> &'t [u32] {
+        let slot = &self.slots[rule as usize * SLOT..(rule as usize + 1) * SLOT];
+        let length = slot[0] as usize;
+        if length < SLOT {
+            &slot[1..1 + length]
+        } else {
+            &self.items[slot[1] as usize..slot[1] as usize + length]
+        }
     }
 }
