@@ -90,6 +90,10 @@ impl Layout {
     /// The bucket of a key.
     #[inline]
     pub(super) fn bucket<K: Key>(self, key: K) -> usize {
+        if self.bucket_bits == 0 {
+            // There may be no bits above the lowest ones, and none can be shifted there.
+            return 0;
+        }
         key.digit(self.low_bits, self.bucket_bits) as usize
     }
 }

@@ -19,24 +19,31 @@ pub(super) fn count_items(network: &Network, strategy: Strategy, memory: u64) ->
     }
 }
 
-/// Adds up the tables of the rules in the root; a rule without one is looked into.
+/// Adds up the tables of the rules in the root, each once and times its uses. A rule without one passes its weight on
+/// to its body: looked into at every use, it would cost as much as the text that it expands to.
 fn count_by_tables(network: &Network, tables: &Tables) -> Vec<u64> {
     let grammar = network.grammar().slices();
     let mut counts = vec![0_u64; network.grammar().token_count() as usize];
-    let mut open: Vec<&[u32]> = vec![network.grammar().root()];
-    while let Some(symbols) = open.pop() {
+    let mut weights = vec![0_u64; network.grammar().rule_count() as usize];
+    let give = |symbols: &[u32], weight: u64, counts: &mut [u64], weights: &mut [u64]| {
         for &symbol in symbols {
             match grammar.rule_of(symbol) {
-                None => counts[symbol as usize] += 1,
-                Some(rule) => match tables.get(rule) {
-                    Some(table) => {
-                        for &(item, count) in table {
-                            counts[item as usize] += u64::from(count);
-                        }
-                    }
-                    None => open.push(grammar.body(rule)),
-                },
+                None => counts[symbol as usize] += weight,
+                Some(rule) => weights[rule as usize] += weight,
             }
+        }
+    };
+    give(network.grammar().root(), 1, &mut counts, &mut weights);
+    for rule in 0..network.grammar().rule_count() {
+        let weight = weights[rule as usize];
+        match tables.get(rule) {
+            _ if weight == 0 => {}
+            Some(table) => {
+                for &(item, count) in table {
+                    counts[item as usize] += weight * u64::from(count);
+                }
+            }
+            None => give(grammar.body(rule), weight, &mut counts, &mut weights),
         }
     }
     counts
