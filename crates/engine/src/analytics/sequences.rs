@@ -2,7 +2,8 @@
 //!
 //! Those of the root, which count once, are bare keys; those of rules have the rule's number. Sorted bucket by
 //! bucket ([`super::partition`]), counts are runs of equal keys. What a filter on counts can exclude
-//! beforehand (a sequence occurs no more often than its rarest item) is not even made; if only the most
+//! beforehand (a sequence occurs no more often than its rarest item, a pair at most so many times as often as
+//! its window allows) is not even made; if only the most
 //! frequent rows are wanted, the sequences of rules alone say how frequent those are at least.
 //!
 //! Cost: O(symbols) sequences, each written once into its bucket and some five times more while it is sorted. Memory:
@@ -61,17 +62,19 @@ impl<K: Key + Record<Key = K>> SequenceCounts<K> {
         memory: u64,
         pairs: bool,
     ) -> io::Result<Self> {
+        let most_of_an_item = crossings.most_of_an_item();
         let sites = Sites::new(crossings, memory);
         let least = match top {
             Some(top) => least.max(least_of_top(&sites, &occurrences.rules, top)),
             None => least,
         };
+        let least_of_items = least.div_ceil(most_of_an_item);
         let keep = |key: K| {
             let places = 0..packing.n as u32;
-            least <= 1
+            least_of_items <= 1
                 || places
                     .map(|place| key.digit(place * packing.bits, packing.bits))
-                    .all(|item| occurrences.items[item as usize] >= least)
+                    .all(|item| occurrences.items[item as usize] >= least_of_items)
         };
         let weights = &occurrences.rules;
         let mut passes = Vec::with_capacity(sites.passes.len());

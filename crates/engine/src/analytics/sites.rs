@@ -30,6 +30,10 @@ pub(super) trait Crossings: Sync {
     /// How many there are at most.
     fn most(&self) -> u64;
 
+    /// In how many of one key an occurrence of an item can be, at most: a key occurs at most so many times as
+    /// often as its rarest item.
+    fn most_of_an_item(&self) -> u64;
+
     /// Calls `each` with those in the body of a rule.
     fn of_rule(&self, rule: u32, each: impl FnMut(Self::Key));
 
