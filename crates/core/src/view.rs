@@ -134,6 +134,7 @@ impl Network {
         let sweeps: Vec<(Vec<u32>, Vec<u64>)> = parts
             .par_iter()
             .map(|part| {
+                check_root(&grammar, part)?;
                 let (levels, lengths) =
                     rayon::join(|| levels(&grammar, part), || lengths(&grammar, part));
                 Ok((levels?, lengths?))
@@ -212,6 +213,18 @@ impl Network {
 
 fn too_long() -> Error {
     Error::malformed("its text would have more than 2^62 words")
+}
+
+/// Checks that a part's stretch of the root uses rules of the part alone.
+fn check_root(grammar: &Grammar, part: &Part) -> Result<()> {
+    let root = &grammar.root()[part.root.start as usize..part.root.end as usize];
+    let slices = grammar.slices();
+    let elsewhere =
+        |&symbol: &u32| slices.rule_of(symbol).is_some_and(|rule| !part.rules.contains(&rule));
+    match root.par_chunks(SUMMED_AT_ONCE).any(|chunk| chunk.iter().any(elsewhere)) {
+        true => Err(Error::malformed("the root uses a rule of another part")),
+        false => Ok(()),
+    }
 }
 
 /// Cuts the rules of a part into runs in which no rule uses another one: a run ends before the least rule
@@ -318,6 +331,8 @@ mod tests {
             vec![part(0..2, 0..1), part(3..4, 1..2)],
             // The first rule uses the second one, which is of another part.
             vec![part(0..2, 0..1), part(2..4, 1..2)],
+            // The first stretch of the root uses rules, but its part has none.
+            vec![part(0..2, 0..0), part(2..4, 0..2)],
         ];
         for parts in wrong {
             assert!(Network::new(grammar.clone(), parts, vec![0, 1]).is_err());
