@@ -44,6 +44,10 @@ pub fn open(
 
 /// Makes the view of corpora: their documents are numbered one corpus after the other. `documents` chooses
 /// some by their numbers, ascending; the others are not looked at.
+///
+/// # Errors
+/// [`Error::BadChoice`] if there is no such document, or numbers do not ascend; what the archives give if they
+/// cannot be read; [`Error::TooMany`] if they are too large for one view.
 pub fn make(
     corpora: &[&Corpus],
     analyzer: &Analyzer,
@@ -52,6 +56,10 @@ pub fn make(
 ) -> Result<View> {
     let total: u64 =
         corpora.iter().map(|corpus| corpus.archive().summary().segments.len() as u64).sum();
+    if let Some(documents) = documents {
+        let count = corpora.iter().map(|corpus| corpus.archive().summary().documents).sum();
+        check_choice(documents, count)?;
+    }
     let mut done = 0;
     let mut parts = ViewParts::default();
     let mut first_document = 0_u64;
@@ -74,6 +82,17 @@ pub fn make(
         first_document += count;
     }
     parts.join()
+}
+
+/// Checks that chosen documents are in order, and among so many.
+fn check_choice(documents: &[u32], count: u64) -> Result<()> {
+    let unordered = documents.windows(2).find(|pair| pair[0] >= pair[1]).map(|pair| pair[1]);
+    // Where they ascend, the last one is the highest.
+    let beyond = documents.last().copied().filter(|&number| u64::from(number) >= count);
+    match unordered.or(beyond) {
+        Some(number) => Err(Error::BadChoice { number, documents: count }),
+        None => Ok(()),
+    }
 }
 
 /// Of the chosen documents those of one corpus, as places in it.
