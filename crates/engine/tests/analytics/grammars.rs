@@ -80,7 +80,7 @@ fn doubled(times: u32) -> View {
 /// where there is no memory for tables.
 #[test]
 fn texts_that_cannot_be_expanded_are_counted() {
-    for (times, memory) in [(31, 1 << 20), (33, 1 << 20), (60, 1 << 20), (60, 0)] {
+    for (times, memory) in [(31, 1 << 20), (33, 1 << 20), (55, 1 << 20), (55, 0)] {
         let view = doubled(times);
         let (a, b) = (view.terms().get(0).to_vec(), view.terms().get(1).to_vec());
         let all = 1_u64 << times;

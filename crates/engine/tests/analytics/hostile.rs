@@ -50,6 +50,28 @@ fn networks_that_do_not_fit_are_refused() {
     assert!(Network::new(grammar(), with_empty, vec![3, 9]).is_ok());
 }
 
+/// Counts have 64 bits: what could pass them is refused, also where there is hardly a word.
+#[test]
+fn networks_with_counts_beyond_64_bits_are_refused() {
+    // Each rule is the next one twice, and the last one is `last`.
+    let doubled = |times: u32, last: &[u32]| {
+        let mut symbols = vec![0, 1];
+        let mut starts = vec![2];
+        for rule in 0..times {
+            symbols.extend([2 + rule, 2 + rule]);
+            starts.push(symbols.len() as u32);
+        }
+        symbols.extend(last);
+        starts.push(symbols.len() as u32);
+        let grammar = Grammar::new(1, symbols, starts, vec![0, 2]).unwrap();
+        Network::new(grammar, vec![part(0..2, 0..times + 1)], vec![0])
+    };
+    assert!(doubled(56, &[0]).is_ok());
+    for (times, last) in [(57, &[0][..]), (63, &[0]), (80, &[0]), (1, &[]), (33, &[]), (80, &[])] {
+        assert!(doubled(times, last).is_err(), "{times} {last:?}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..Default::default() })]
 

@@ -80,3 +80,16 @@ fn an_index_of_many_parts() {
     let expected = expected_of(&oracle, &text, &questions, None);
     pool(3).install(|| check(&view, &text, &expected, Limits::default(), &|| "parts".into()));
 }
+
+/// Nearly all sequences in one bucket of many, more than are sorted at one go, and most of them equal.
+#[test]
+fn one_bucket_has_nearly_all() {
+    let mut random = Random::new(23);
+    let mut items: Vec<u32> = (0..160_000).map(|_| (random.rank() % 40) as u32).collect();
+    items.extend([69_999, 69_998, 3]);
+    let (view, text) = flat(70_000, &[items, vec![1, 2]]);
+    let oracle = Oracle::new(Lexer::Whitespace, &text);
+    let tasks = [Task::SequenceCount { n: 2 }, Task::RankedInvertedIndex { n: 2 }];
+    let expected = expected_of(&oracle, &text, &tasks.map(Question::Task), None);
+    pool(2).install(|| check(&view, &text, &expected, Limits::default(), &|| "skewed".into()));
+}

@@ -114,7 +114,8 @@ impl Shape {
                 if random.below(2) == 0 { random.rank() % rules } else { random.below(rules) };
             let rule = least + rank as u32;
             let length = lengths[rule as usize];
-            if length <= room {
+            // What expands to nothing may be there, but not be used.
+            if (1..=room).contains(&length) {
                 return (self.terms + first_rule + rule, length);
             }
         }
