@@ -75,7 +75,7 @@ impl<C: Crossings> Sites<C> {
         let mut sites = Self { crossings, layout, passes: Vec::new() };
         let record_bytes = size_of::<(C::Key, u32)>() as u64 * GROWTH;
         sites.passes = if most.saturating_mul(record_bytes) <= memory {
-            vec![0..layout.buckets()]
+            std::iter::once(0..layout.buckets()).collect()
         } else {
             passes(&sites.count(), record_bytes, memory)
         };
