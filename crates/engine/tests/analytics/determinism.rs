@@ -122,7 +122,7 @@ fn entries_agree_with_rows() {
                 let given = answered.answer.with_entries(labels, &mut |entries| {
                     called += 1;
                     assert!(rows_of_range(entries, 0..entries.len()) == expected);
-                    let columns: BTreeSet<Vec<u8>> = expected.iter().map(|row| term(row)).collect();
+                    let columns: BTreeSet<Vec<u8>> = expected.iter().map(term).collect();
                     let columns: Vec<Vec<u8>> = columns.into_iter().collect();
                     let shape = (documents.len() as u64, columns.len() as u64);
                     assert_eq!(entries.shape(), shape, "{question:?} {limits:?}");

@@ -17,7 +17,7 @@ fn small_cases() -> Vec<Case> {
     let text = "The cats, the CAT and a dog: connections connected, Connecting cats. ".repeat(4);
     let texts = (0..9).map(|number| match number % 4 {
         3 => Vec::new(),
-        _ => text[number * 3..text.len() - number * 7].as_bytes().to_vec(),
+        _ => text.as_bytes()[number * 3..text.len() - number * 7].to_vec(),
     });
     cases.push(Case { name: "english".to_owned(), documents: numbered(texts.collect::<Vec<_>>()) });
     cases

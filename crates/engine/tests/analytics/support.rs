@@ -255,11 +255,12 @@ fn alike(one: &Cell, other: &Cell) -> bool {
     }
 }
 
+fn row_alike((one, other): (&Row, &Row)) -> bool {
+    one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
+}
+
 fn rows_alike(one: &[Row], other: &[Row]) -> bool {
-    let same = |(one, other): (&Row, &Row)| {
-        one.len() == other.len() && one.iter().zip(other).all(|(one, other)| alike(one, other))
-    };
-    one.len() == other.len() && one.iter().zip(other).all(same)
+    one.len() == other.len() && one.iter().zip(other).all(row_alike)
 }
 
 /// Fails if rows are not those expected. Where they are in the order of a score, and two scores differ by
@@ -286,10 +287,7 @@ pub fn assert_rows(
             return;
         }
     }
-    let place = found
-        .iter()
-        .zip(expected)
-        .position(|(one, other)| !rows_alike(&[one.clone()], &[other.clone()]));
+    let place = found.iter().zip(expected).position(|rows| !row_alike(rows));
     let place = place.unwrap_or(found.len().min(expected.len()));
     let near = |rows: &[Row]| {
         let shown: Vec<String> =

@@ -327,3 +327,22 @@ fn an_answer_of_several_groups_of_documents() {
         .collect();
     assert_eq!(rows(&*answered.answer, &view, &names), expected);
 }
+
+/// Rows so long that what has passed is let go now and then.
+#[test]
+fn borders_of_long_rows() {
+    for reach in [1, 3, 5] {
+        let shape = super::random_grammar::Shape {
+            seed: reach,
+            terms: 20,
+            parts: 1,
+            rules: 30,
+            body: 4,
+            root: 1200,
+            documents: 2,
+            rule_share: 50,
+            longest: 9,
+        };
+        check_borders(&shape.network().network, reach as usize);
+    }
+}
