@@ -89,7 +89,7 @@ impl Kind {
             .into_bytes(),
         );
         let behind: [&[u8]; 8] = [b" ", b" ", b" ", b"\n", b", ", b". ", b"\xff", "の".as_bytes()];
-        let behind: &[u8] = *random.choose(&behind);
+        let behind = *random.choose(&behind);
         text.extend_from_slice(behind);
     }
 }

@@ -115,7 +115,7 @@ fn check_fold(network: &Network) {
     let mix = |sum: u64, more: u64| sum.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(7) ^ more;
     let values = fold(network, |body, of_rule| {
         body.iter().fold(1_u64, |sum, &symbol| {
-            mix(sum, grammar.rule_of(symbol).map_or(symbol.into(), |rule| of_rule(rule)))
+            mix(sum, grammar.rule_of(symbol).map_or(symbol.into(), of_rule))
         })
     });
     let mut expected = vec![0_u64; grammar.rule_count() as usize];
