@@ -14,12 +14,17 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 
+use crate::task::WIDEST_WINDOW;
 use crate::{Array, Error, Grammar, Result};
 
 /// Terms checked by a thread at a time.
 const CHECKED_AT_ONCE: usize = 1 << 14;
 /// Symbols whose lengths a thread adds up at a time.
 const SUMMED_AT_ONCE: usize = 1 << 16;
+
+/// A network has fewer items. A pair of items is at most as far apart as the widest window, in either order, so that
+/// no pair, sequence, item or rule has a count of more than 64 bits.
+const MOST_ITEMS: u64 = u64::MAX / (2 * WIDEST_WINDOW as u64);
 
 /// The terms of a view: in byte order, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -123,7 +128,8 @@ pub struct Network {
 
 impl Network {
     /// Checks the parts and puts them together. `documents` has, for each document of the grammar, its
-    /// number in the corpus, ascending. O(symbols), parts side by side.
+    /// number in the corpus, ascending. A rule that expands to nothing may be there but not be used, so that no
+    /// rule occurs more often than there are items. O(symbols), parts side by side.
     pub fn new(grammar: Grammar, parts: Vec<Part>, documents: Vec<u32>) -> Result<Self> {
         let mut next = (0, 0);
         for Part { root, rules } in &parts {
@@ -143,6 +149,7 @@ impl Network {
         let sweeps: Vec<(Vec<u32>, Vec<u64>)> = parts
             .par_iter()
             .map(|part| {
+                check_root(&grammar, part)?;
                 let (levels, lengths) =
                     rayon::join(|| levels(&grammar, part), || lengths(&grammar, part));
                 Ok((levels?, lengths?))
@@ -158,16 +165,18 @@ impl Network {
         let root_counts = OnceLock::new();
         let mut network =
             Self { grammar, parts, documents, levels, lengths, length: 0, root_counts };
-        network.length = network.root_length().ok_or_else(too_long)?;
+        network.length = network.root_length()?;
         Ok(network)
     }
 
     /// The items that the root expands to.
-    fn root_length(&self) -> Option<u64> {
+    fn root_length(&self) -> Result<u64> {
         let sums = self.grammar.root().par_chunks(SUMMED_AT_ONCE).map(|chunk| {
-            chunk.iter().try_fold(0_u64, |sum, &symbol| sum.checked_add(self.length_of(symbol)))
+            chunk.iter().try_fold(0, |sum, &symbol| add_length(sum, self.length_of(symbol)))
         });
-        sums.try_reduce(|| 0, u64::checked_add).filter(|&length| length < 1 << 62)
+        let length =
+            sums.try_reduce(|| 0, |sum, more| sum.checked_add(more).ok_or_else(too_long))?;
+        if length < MOST_ITEMS { Ok(length) } else { Err(too_long()) }
     }
 
     /// The grammar.
@@ -224,7 +233,7 @@ impl Network {
         Ok(Self { root_counts: counts.into(), ..self })
     }
 
-    /// How many items all documents expand to. Below 2^62, so that no count overflows.
+    /// How many items all documents expand to. Below 2^57, so that no count overflows.
     pub fn length(&self) -> u64 {
         self.length
     }
@@ -242,7 +251,27 @@ impl Network {
 }
 
 fn too_long() -> Error {
-    Error::malformed("its text would have more than 2^62 words")
+    Error::malformed("its text would have more than 2^57 words")
+}
+
+/// Adds the length of a symbol, which must have one.
+fn add_length(sum: u64, length: u64) -> Result<u64> {
+    if length == 0 {
+        return Err(Error::malformed("a rule is used that expands to nothing"));
+    }
+    sum.checked_add(length).ok_or_else(too_long)
+}
+
+/// Checks that a part's stretch of the root uses rules of the part alone.
+fn check_root(grammar: &Grammar, part: &Part) -> Result<()> {
+    let root = &grammar.root()[part.root.start as usize..part.root.end as usize];
+    let slices = grammar.slices();
+    let elsewhere =
+        |&symbol: &u32| slices.rule_of(symbol).is_some_and(|rule| !part.rules.contains(&rule));
+    match root.par_chunks(SUMMED_AT_ONCE).any(|chunk| chunk.iter().any(elsewhere)) {
+        true => Err(Error::malformed("the root uses a rule of another part")),
+        false => Ok(()),
+    }
 }
 
 /// Cuts the rules of a part into runs in which no rule uses another one: a run ends before the least rule
@@ -280,7 +309,7 @@ fn lengths(grammar: &Grammar, part: &Part) -> Result<Vec<u64>> {
                 // Checked by `levels`; a wrong one must not end in a panic before that is told.
                 Some(child) => lengths.get((child - first) as usize).copied().unwrap_or(0),
             };
-            sum = sum.checked_add(length).ok_or_else(too_long)?;
+            sum = add_length(sum, length)?;
         }
         lengths[(rule - first) as usize] = sum;
     }
@@ -349,6 +378,8 @@ mod tests {
             vec![part(0..2, 0..1), part(3..4, 1..2)],
             // The first rule uses the second one, which is of another part.
             vec![part(0..2, 0..1), part(2..4, 1..2)],
+            // The first stretch of the root uses rules, but its part has none.
+            vec![part(0..2, 0..0), part(2..4, 0..2)],
         ];
         for parts in wrong {
             assert!(Network::new(grammar.clone(), parts, vec![0, 1]).is_err());
@@ -369,6 +400,18 @@ mod tests {
         let grammar = Grammar::new(1, symbols, starts, vec![0, 1]).unwrap();
         let parts = vec![Part { root: 0..1, rules: 0..rules }];
         assert!(Network::new(grammar, parts, vec![0]).is_err());
+    }
+
+    #[test]
+    fn rules_of_nothing_are_not_used() {
+        let made = |symbols: Vec<u32>, starts: Vec<u32>| {
+            let (root, rules) = (starts[0], starts.len() as u32 - 1);
+            let grammar = Grammar::new(1, symbols, starts, vec![0, root]).unwrap();
+            Network::new(grammar, vec![Part { root: 0..root, rules: 0..rules }], vec![0])
+        };
+        assert!(made(vec![0], vec![1, 1]).is_ok());
+        assert!(made(vec![0, 1], vec![2, 2]).is_err());
+        assert!(made(vec![1, 0, 2], vec![1, 3, 3]).is_err());
     }
 
     #[test]

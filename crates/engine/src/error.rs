@@ -98,6 +98,16 @@ pub enum Error {
         /// How many there may be.
         most: u64,
     },
+    /// Documents were chosen that are not there, or not in order.
+    #[error(
+        "document {number} cannot be chosen: numbers ascend, each is given once, and there are {documents} documents"
+    )]
+    BadChoice {
+        /// The number of the document.
+        number: u32,
+        /// How many documents there are.
+        documents: u64,
+    },
     /// A length that is not possible.
     #[error("{what} has {least} to {most} terms, not {given}")]
     BadLength {

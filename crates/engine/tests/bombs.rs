@@ -17,7 +17,7 @@ fn write_bomb(path: &Path, rules: u32, recorded: u64) {
         let child = if rule + 1 == rules { 0 } else { rule + 2 };
         symbols.extend([child, child]);
     }
-    let starts = (0..=rules).map(|rule| 1 + 2 * rule).collect::<Vec<u32>>();
+    let starts: Vec<u32> = (0..=rules).map(|rule| 1 + 2 * rule).collect();
     let grammar = Grammar::new(1, symbols, starts, vec![0, 1]).unwrap();
     let words = [Entry { bytes: b"boom", forms: Forms::Bare }];
     let document = Document { name: b"bomb".to_vec(), bytes: recorded, modified: None, mode: None };

@@ -370,7 +370,7 @@ mod tests {
             let child = if rule == 69 { 0 } else { rule + 2 };
             symbols.extend([child, child]);
         }
-        let starts = (0..=70).map(|rule| 1 + 2 * rule).collect::<Vec<u32>>();
+        let starts: Vec<u32> = (0..=70).map(|rule| 1 + 2 * rule).collect();
         let grammar = Grammar::new(1, symbols, starts, vec![0, 1]).unwrap();
         assert!(matches!(grammar.rule_weights(|_| 1), Err(GrammarError::LengthOverflow { .. })));
         assert_eq!(grammar.depth(), 70);

@@ -167,8 +167,10 @@ mod tests {
         let mut bytes = Vec::new();
         key.put(&mut bytes);
         assert_eq!((K::take(&bytes), bytes.len() as u32 * 8), (key, K::BITS));
-        let shorter = key.push(bits, 0, K::mask(bits * (items.len() as u32 - 1))).with_tag(9);
-        assert_eq!((shorter.tag(), shorter.digit(bits, bits)), (9, items[items.len() - 1]));
+        let mask = K::mask(bits * (items.len() as u32 - 1));
+        let shorter = items[1..].iter().fold(K::default(), |key, &item| key.push(bits, item, mask));
+        let tagged = shorter.with_tag(9);
+        assert_eq!((tagged.tag(), tagged.digit(0, bits)), (9, items[items.len() - 1]));
     }
 
     #[test]

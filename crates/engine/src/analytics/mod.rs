@@ -127,7 +127,7 @@ pub fn answer<'v>(view: &'v View, task: Task, limits: &Limits) -> Result<Answere
             let limits = &Limits { strategy: Some(strategy), ..*limits };
             match packing.n as u32 * packing.bits {
                 ..=64 => sequences::<u64>(network, packing, task, limits)?,
-                ..=128 => sequences::<u128>(network, packing, task, limits)?,
+                65..=128 => sequences::<u128>(network, packing, task, limits)?,
                 _ => sequences::<Wide>(network, packing, task, limits)?,
             }
         }

@@ -84,9 +84,9 @@ impl Crossings for Pairs<'_> {
         grammar.symbols().len() as u64 * reach + rules * (reach * (reach - 1) / 2)
     }
 
-    /// One with each item within reach, on both sides.
+    /// An item may stand near many occurrences of another one, on both sides if that makes no difference.
     fn most_of_an_item(&self) -> u64 {
-        2 * self.reach as u64
+        self.reach as u64 * if self.unordered { 2 } else { 1 }
     }
 
     fn of_rule(&self, rule: u32, each: impl FnMut(u64)) {

@@ -2,7 +2,8 @@
 //!
 //! Those of the root, which count once, are bare keys; those of rules have the rule's weight. Sorted bucket by
 //! bucket ([`super::partition`]), counts are runs of equal keys. What a filter on counts can exclude
-//! beforehand (a sequence occurs no more often than its rarest item) is not even made; if only the most
+//! beforehand (a sequence occurs no more often than its rarest item, a pair at most so many times as often as
+//! its window allows) is not even made; if only the most
 //! frequent rows are wanted, the sequences of rules alone say how frequent those are at least.
 //!
 //! Cost: O(symbols) sequences, each written once into its bucket and some five times more while it is sorted. Memory:

@@ -30,10 +30,9 @@ pub(super) trait Crossings: Sync {
     /// How many there are at most.
     fn most(&self) -> u64;
 
-    /// How many of the same key one occurrence of an item can be in at most.
-    fn most_of_an_item(&self) -> u64 {
-        1
-    }
+    /// In how many of one key an occurrence of an item can be, at most: a key occurs at most so many times as
+    /// often as its rarest item.
+    fn most_of_an_item(&self) -> u64;
 
     /// Calls `each` with those in the body of a rule.
     fn of_rule(&self, rule: u32, each: impl FnMut(Self::Key));
@@ -76,7 +75,7 @@ impl<C: Crossings> Sites<C> {
         let mut sites = Self { crossings, layout, passes: Vec::new() };
         let record_bytes = size_of::<(C::Key, u64)>() as u64 * GROWTH;
         sites.passes = if most.saturating_mul(record_bytes) <= memory {
-            vec![0..layout.buckets()]
+            std::iter::once(0..layout.buckets()).collect()
         } else {
             passes(&sites.count(), record_bytes, memory)
         };

@@ -206,6 +206,11 @@ impl<K: Key + Record<Key = K>> Crossings for Windows<'_, K> {
         self.network.grammar().symbols().len() as u64 * (self.n as u64 - 1).max(1)
     }
 
+    /// A sequence has an item at one place, or at several; no two of one sequence have it at the same.
+    fn most_of_an_item(&self) -> u64 {
+        1
+    }
+
     #[inline]
     fn of_rule(&self, rule: u32, each: impl FnMut(K)) {
         if self.network.lengths()[rule as usize] >= self.n as u64 {

@@ -19,27 +19,28 @@ pub(super) fn count_items(network: &Network, strategy: Strategy, memory: u64) ->
     }
 }
 
-/// Adds up the tables of the rules in the root; rules without one hand their weight down.
+/// Adds up the tables of the rules in the root, each once and times its uses. A rule without one passes its weight on
+/// to its body: looked into at every use, it would cost as much as the text that it expands to.
 fn count_by_tables(network: &Network, tables: &Tables) -> Vec<u64> {
     let grammar = network.grammar().slices();
     let tables = tables.slices();
     let mut counts = vec![0_u64; network.grammar().token_count() as usize];
     let mut weights = vec![0_u64; network.lengths().len()];
-    let mut meet = |row: &[u32], weight: u64, weights: &mut [u64]| {
+    let give = |row: &[u32], weight: u64, counts: &mut [u64], weights: &mut [u64]| {
         for &symbol in row {
             match grammar.rule_of(symbol) {
                 None => counts[symbol as usize] += weight,
-                Some(rule) => match tables.get(rule) {
-                    [] => weights[rule as usize] += weight,
-                    table => table.iter().for_each(|&item| counts[item as usize] += weight),
-                },
+                Some(rule) => weights[rule as usize] += weight,
             }
         }
     };
-    meet(network.grammar().root(), 1, &mut weights);
-    for rule in 0..weights.len() {
-        if weights[rule] > 0 {
-            meet(grammar.body(rule as u32), weights[rule], &mut weights);
+    give(network.grammar().root(), 1, &mut counts, &mut weights);
+    for rule in 0..weights.len() as u32 {
+        let weight = weights[rule as usize];
+        match tables.get(rule) {
+            _ if weight == 0 => {}
+            [] => give(grammar.body(rule), weight, &mut counts, &mut weights),
+            table => table.iter().for_each(|&item| counts[item as usize] += weight),
         }
     }
     counts

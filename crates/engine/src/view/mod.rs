@@ -42,6 +42,10 @@ pub enum Origin {
 /// The view of corpora: their documents are numbered one corpus after the other. `documents` chooses some by
 /// their numbers, ascending; the others are not looked at. Where a view is stored beside an archive, the archive itself is
 /// not read; see [`store`].
+///
+/// # Errors
+/// [`Error::BadChoice`] if there is no such document, or numbers do not ascend; what the archives give if they
+/// cannot be read; [`Error::TooMany`] if they are too large for one view.
 pub fn open(
     corpora: &[&Corpus],
     analyzer: &Analyzer,
@@ -69,6 +73,9 @@ pub fn open(
 }
 
 /// Makes the view of corpora from the archives themselves; as [`open`].
+///
+/// # Errors
+/// As [`open`].
 pub fn make(
     corpora: &[&Corpus],
     analyzer: &Analyzer,
@@ -96,6 +103,10 @@ fn make_from(
 ) -> Result<View> {
     let total: u64 =
         corpora.iter().map(|corpus| corpus.archive().summary().segments.len() as u64).sum();
+    if let Some(documents) = documents {
+        let count = corpora.iter().map(|corpus| corpus.archive().summary().documents).sum();
+        check_choice(documents, count)?;
+    }
     let mut done = 0;
     let mut step = || {
         done += 1;
@@ -117,6 +128,17 @@ fn make_from(
         first_document += count;
     }
     parts.join()
+}
+
+/// Checks that chosen documents are in order, and among so many.
+fn check_choice(documents: &[u32], count: u64) -> Result<()> {
+    let unordered = documents.windows(2).find(|pair| pair[0] >= pair[1]).map(|pair| pair[1]);
+    // Where they ascend, the last one is the highest.
+    let beyond = documents.last().copied().filter(|&number| u64::from(number) >= count);
+    match unordered.or(beyond) {
+        Some(number) => Err(Error::BadChoice { number, documents: count }),
+        None => Ok(()),
+    }
 }
 
 /// Of the chosen documents those of one corpus, as places in it.

@@ -1,0 +1,168 @@
+//! The same rows on any number of threads, in any ranges, and as entries of a matrix.
+
+use std::collections::BTreeSet;
+use std::io;
+
+use tadoc::analytics::TfIdfOptions;
+use tadoc::answer::{Labels, Value};
+use tadoc::{Builder, Lexer};
+use tadoc_core::{Limits, Task, View};
+use tadoc_oracle::{Document, Random};
+
+use super::support::{
+    Cell, Question, Row, STRATEGIES, compress, names, numbered, plain_view, pool, rows,
+    rows_of_range, some_questions, text,
+};
+
+/// A view of some thousand words, in documents of all lengths.
+fn view() -> (View, Vec<Document>) {
+    let mut random = Random::new(11);
+    let texts = (0..60).map(|number| {
+        let length = if number == 7 { 8000 } else { random.below(120) };
+        let words = (0..length).map(|_| format!("w{} ", random.rank() % 900));
+        words.collect::<String>().into_bytes()
+    });
+    let documents = numbered(texts.collect::<Vec<_>>());
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("text.tdc");
+    compress(&documents, &path, Lexer::Words, Builder::RePair, None).unwrap();
+    (plain_view(&path), documents)
+}
+
+#[test]
+fn threads_make_no_difference() {
+    let (view, documents) = view();
+    let names = names(&documents);
+    for question in some_questions() {
+        for strategy in STRATEGIES {
+            for top in [None, Some(5)] {
+                let limits = Limits { strategy, top, ..Default::default() };
+                let of = |threads: usize| {
+                    pool(threads).install(|| {
+                        rows(&*question.ask(&view, &limits).unwrap().answer, &view, &names)
+                    })
+                };
+                let one = of(1);
+                assert!(one == of(2) && one == of(5), "{question:?} {limits:?}");
+            }
+        }
+    }
+}
+
+/// Asked on one number of threads, given on another.
+#[test]
+fn an_answer_can_be_given_elsewhere() {
+    let (view, documents) = view();
+    let names = names(&documents);
+    for question in some_questions() {
+        let ask = || question.ask(&view, &Limits::default()).unwrap();
+        let expected = pool(1).install(|| rows(&*ask().answer, &view, &names));
+        let asked = pool(4).install(ask);
+        // Twice, for an answer may be given again.
+        for threads in [1, 3] {
+            let given = pool(threads).install(|| rows(&*asked.answer, &view, &names));
+            assert!(given == expected, "{question:?}");
+        }
+    }
+}
+
+#[test]
+fn any_ranges_are_the_rows() {
+    let (view, documents) = view();
+    let names = names(&documents);
+    let mut random = Random::new(3);
+    for question in some_questions() {
+        for strategy in STRATEGIES {
+            let limits = Limits { strategy, least: 2, ..Default::default() };
+            let answered = question.ask(&view, &limits).unwrap();
+            let labels = Labels { terms: view.terms(), documents: &names };
+            let read = answered.answer.for_each_part(labels, &mut |part| {
+                let all = rows_of_range(part, 0..part.len());
+                for _ in 0..20 {
+                    let (one, other) = (random.below(part.len() + 1), random.below(part.len() + 1));
+                    let range = one.min(other)..one.max(other);
+                    let expected = &all[range.start as usize..range.end as usize];
+                    assert!(rows_of_range(part, range) == expected, "{question:?}");
+                }
+                assert!(rows_of_range(part, part.len()..part.len()).is_empty());
+                Ok::<(), io::Error>(())
+            });
+            read.unwrap();
+        }
+    }
+}
+
+/// What stops in the middle gives its error.
+#[test]
+fn a_part_that_fails_ends_the_answer() {
+    let (view, documents) = view();
+    let names = names(&documents);
+    for question in some_questions() {
+        let answered = question.ask(&view, &Limits::default()).unwrap();
+        let labels = Labels { terms: view.terms(), documents: &names };
+        let ended =
+            answered.answer.for_each_part(labels, &mut |_| Err(io::ErrorKind::BrokenPipe.into()));
+        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe, "{question:?}");
+    }
+}
+
+#[test]
+fn entries_agree_with_rows() {
+    let (whole, documents) = view();
+    let names = names(&documents);
+    let matrices = [Question::Task(Task::TermVector), Question::TfIdf(TfIdfOptions::default())];
+    for (least, top) in [(1, None), (3, None), (1, Some(4)), (u64::MAX, None), (2, Some(0))] {
+        for question in matrices {
+            for strategy in STRATEGIES {
+                let limits = Limits { strategy, least, top, ..Default::default() };
+                let answered = question.ask(&whole, &limits).unwrap();
+                let expected = rows(&*answered.answer, &whole, &names);
+                let labels = Labels { terms: whole.terms(), documents: &names };
+                let mut called = 0;
+                let given = answered.answer.with_entries(labels, &mut |entries| {
+                    called += 1;
+                    assert!(rows_of_range(entries, 0..entries.len()) == expected);
+                    let columns: BTreeSet<Vec<u8>> = expected.iter().map(term).collect();
+                    let columns: Vec<Vec<u8>> = columns.into_iter().collect();
+                    let shape = (documents.len() as u64, columns.len() as u64);
+                    assert_eq!(entries.shape(), shape, "{question:?} {limits:?}");
+                    let mut made: Vec<Row> = Vec::new();
+                    let middle = entries.len() / 3;
+                    for range in [0..middle, middle..entries.len()] {
+                        entries.visit_entries(range, &mut |document, term, value| {
+                            let value = match value {
+                                Value::Count(count) => Cell::Count(count),
+                                Value::Real(number) => Cell::Real(number),
+                                other => panic!("{other:?} is no entry"),
+                            };
+                            let name = names[document as usize];
+                            made.push(vec![
+                                text(name),
+                                text(columns[term as usize].clone()),
+                                value,
+                            ]);
+                        });
+                    }
+                    assert!(made == expected, "{question:?} {limits:?}");
+                    Ok(())
+                });
+                given.expect("it is a matrix").unwrap();
+                assert_eq!(called, 1);
+            }
+        }
+    }
+    for question in some_questions().into_iter().filter(|question| {
+        !matches!(question, Question::TfIdf(_) | Question::Task(Task::TermVector))
+    }) {
+        let answered = question.ask(&whole, &Limits::default()).unwrap();
+        let labels = Labels { terms: whole.terms(), documents: &names };
+        assert!(answered.answer.with_entries(labels, &mut |_| Ok(())).is_none(), "{question:?}");
+    }
+}
+
+fn term(row: &Row) -> Vec<u8> {
+    match &row[1] {
+        Cell::Text(term) => term.clone(),
+        other => panic!("{other:?} is no term"),
+    }
+}

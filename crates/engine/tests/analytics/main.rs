@@ -1,0 +1,23 @@
+//! Every task, strategy, lexer, builder, number of threads and memory limit gives what the plain program gives.
+//!
+//! - `cases`: all corpora that the oracle has, through archives.
+//! - `texts`: random texts, through archives.
+//! - `grammars`: random grammars, made by hand, with what no builder makes.
+//! - `segments`, `filters`, `scores`, `memory`, `determinism`: one promise each.
+//! - `keys`: vocabularies that need keys of every width.
+//! - `traversal`: the ways over a grammar, against its expansion.
+//! - `hostile`: views and questions that must be refused.
+
+mod cases;
+mod determinism;
+mod filters;
+mod grammars;
+mod hostile;
+mod keys;
+mod memory;
+mod random_grammar;
+mod scores;
+mod segments;
+mod support;
+mod texts;
+mod traversal;

@@ -1,0 +1,165 @@
+//! Little memory: the same rows, in passes and out of temporary files, or an error that says how much is needed.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+use tadoc::Error;
+use tadoc::analytics::Measure;
+use tadoc::answer::{Labels, Value};
+use tadoc_core::{Grammar, Limits, Network, Part, Strategy, Task, View};
+use tadoc_oracle::{Lexer, Oracle, Random};
+
+use super::random_grammar::{Made, Shape, terms};
+use super::support::{Question, assert_rows, expected, names, pool, rows};
+
+/// A grammar with enough places of sequences for several buckets, so that there can be several passes.
+fn made() -> Made {
+    let shape = Shape {
+        seed: 5,
+        terms: 700,
+        parts: 2,
+        rules: 9000,
+        body: 5,
+        root: 30_000,
+        documents: 40,
+        rule_share: 30,
+        longest: 12,
+    };
+    shape.network()
+}
+
+fn task(task: Task) -> Question {
+    Question::Task(task)
+}
+
+/// Temporary files that this process has open; they have no name any more.
+fn temporary_files() -> Option<usize> {
+    let open = std::fs::read_dir("/proc/self/fd").ok()?;
+    let targets = open.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
+    Some(targets.filter(|target| target.to_string_lossy().ends_with("(deleted)")).count())
+}
+
+/// Fewer bytes make more passes, whose rows are the same.
+#[test]
+fn spilled_rows_equal_the_oracle() {
+    let made = made();
+    let (view, documents) = (made.view(), made.documents());
+    let names = names(&documents);
+    let questions = [
+        task(Task::SequenceCount { n: 3 }),
+        task(Task::SequenceCount { n: 8 }),
+        Question::Cooccurrence { window: 3, ordered: false },
+        Question::Collocations { window: 3, measure: Measure::LogDice },
+    ];
+    for question in questions {
+        for (least, top) in [(1, None), (3, None), (1, Some(1000)), (4, Some(3)), (1, Some(0))] {
+            // Of equal scores, which of them are the first ones depends on rounding.
+            let unlimited =
+                if matches!(question, Question::Collocations { .. }) { None } else { top };
+            let limits = Limits { least, top: unlimited, ..Default::default() };
+            let oracle = Oracle::new(Lexer::Whitespace, &documents)
+                .with_documents(made.chosen())
+                .with_min_count(least);
+            let expected = expected(&oracle, &documents, &question, unlimited);
+            let whole = rows(&*question.ask(&view, &limits).unwrap().answer, &view, &names);
+            assert_rows(&whole, &expected, &question, &|| format!("{limits:?}"));
+            for memory in [0, 1 << 16, 1 << 20] {
+                let limits = Limits { memory, top, ..limits };
+                pool(2).install(|| {
+                    let answered = question.ask(&view, &limits).unwrap();
+                    if let (0, Question::Task(_), Some(open)) =
+                        (memory, question, temporary_files())
+                    {
+                        assert!(open > 1, "{open} temporary files");
+                    }
+                    let found = rows(&*answered.answer, &view, &names);
+                    let first = &whole[..whole.len().min(top.unwrap_or(usize::MAX))];
+                    assert!(found == first, "{question:?} {limits:?}");
+                    // Files are read from where they were left, so a second time is another one.
+                    assert!(rows(&*answered.answer, &view, &names) == first, "{question:?}");
+                });
+            }
+        }
+    }
+}
+
+/// What cannot be done in passes says how much memory it takes, and can be done in that.
+#[test]
+fn too_little_memory_is_an_error_that_helps() {
+    let made = made();
+    let (view, documents) = (made.view(), made.documents());
+    let names = names(&documents);
+    let ways = [
+        (Task::SequenceCountPerDocument { n: 2 }, Strategy::TopDown),
+        (Task::SequenceCountPerDocument { n: 2 }, Strategy::BottomUp),
+        (Task::SequenceCount { n: 3 }, Strategy::BottomUp),
+        (Task::RankedInvertedIndex { n: 3 }, Strategy::TopDown),
+        (Task::RankedInvertedIndex { n: 3 }, Strategy::BottomUp),
+    ];
+    for (task, strategy) in ways {
+        let limits = Limits { strategy: Some(strategy), ..Default::default() };
+        let ask = |memory| Question::Task(task).ask(&view, &Limits { memory, ..limits });
+        let whole = rows(&*ask(u64::MAX).unwrap().answer, &view, &names);
+        let Err(Error::TooLittleMemory { given: 0, least }) = ask(0) else {
+            panic!("{task:?} {strategy:?} takes no memory");
+        };
+        assert!(matches!(ask(least - 1), Err(Error::TooLittleMemory { .. })));
+        let found = rows(&*ask(least).unwrap().answer, &view, &names);
+        assert!(found == whole, "{task:?} {strategy:?} in {least} bytes");
+    }
+}
+
+/// What goes over documents does it in any memory.
+#[test]
+fn tables_are_made_where_they_fit() {
+    let made = made();
+    let (view, documents) = (made.view(), made.documents());
+    let names = names(&documents);
+    for of in [Task::WordCount, Task::Sort, Task::InvertedIndex, Task::TermVector] {
+        for strategy in [None, Some(Strategy::BottomUp)] {
+            let ask = |memory| {
+                let limits = Limits { strategy, memory, ..Default::default() };
+                rows(&*task(of).ask(&view, &limits).unwrap().answer, &view, &names)
+            };
+            let whole = ask(u64::MAX);
+            for memory in [0, 100, 10_000, 300_000] {
+                assert!(ask(memory) == whole, "{of:?} {strategy:?} {memory}");
+            }
+        }
+    }
+}
+
+/// More rows than are read back from files at a time: over a million of them.
+#[test]
+fn a_million_spilled_rows_are_in_order() {
+    let (vocabulary, length) = (900, 1_300_000);
+    let mut random = Random::new(9);
+    let symbols: Vec<u32> = (0..length).map(|_| random.below(vocabulary) as u32).collect();
+    let parts = vec![Part { root: 0..length, rules: 0..0 }];
+    let grammar = Grammar::new(vocabulary as u32, symbols, vec![length], vec![0, length]).unwrap();
+    let network = Network::new(grammar, parts, vec![0]).unwrap();
+    let view = View::new(terms(vocabulary as u32), network).unwrap();
+    let digests = |memory: u64, top: Option<usize>| {
+        let limits = Limits { memory, top, ..Default::default() };
+        let answered = task(Task::SequenceCount { n: 3 }).ask(&view, &limits).unwrap();
+        let mut digests: Vec<u64> = Vec::new();
+        let labels = Labels { terms: view.terms(), documents: &[b"0"] };
+        let read = answered.answer.for_each_part(labels, &mut |rows| {
+            rows.visit(0..rows.len(), &mut |row| {
+                let [Value::Terms(terms), Value::Count(count)] = row else {
+                    panic!("{row:?} is no sequence")
+                };
+                let mut hasher = DefaultHasher::new();
+                (terms, count).hash(&mut hasher);
+                digests.push(hasher.finish());
+            });
+            Ok(())
+        });
+        read.unwrap();
+        digests
+    };
+    let whole = digests(u64::MAX, None);
+    assert!(whole.len() > 1 << 20, "{} rows", whole.len());
+    assert!(digests(8 << 20, None) == whole);
+    let top = (1 << 20) + 1;
+    assert!(digests(8 << 20, Some(top)) == whole[..top]);
+}

@@ -1,0 +1,30 @@
+//! The example `distinct_words` says what the plain program says.
+
+use tadoc::{CompressOptions, Input, Source};
+use tadoc_oracle::{Lexer, Oracle, cases};
+
+#[path = "../examples/distinct_words.rs"]
+#[expect(dead_code, reason = "an example has a main function of its own")]
+mod example;
+
+#[test]
+fn every_case_has_its_distinct_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("case.tdc");
+    for case in cases() {
+        let input = |(name, bytes): &(String, Vec<u8>)| {
+            Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
+        };
+        let options = CompressOptions { force: true, ..Default::default() };
+        let inputs = case.documents.iter().map(input).collect();
+        tadoc::compress(inputs, &path, &options, &()).unwrap();
+        let found = example::distinct_words(&path).unwrap();
+        let fold = tadoc::Analyzer::new().fold_case(true);
+        let oracle = Oracle::new(Lexer::Words, &case.documents)
+            .with_analyzer(|word| fold.term(word).map(|term| term.into_owned()));
+        let vectors = oracle.term_vector(None).into_iter().map(|vector| vector.len());
+        let names =
+            case.documents.iter().map(|(name, _)| tadoc::text::escape(name.as_bytes()).to_string());
+        assert!(found.into_iter().eq(names.zip(vectors)), "{}", case.name);
+    }
+}
