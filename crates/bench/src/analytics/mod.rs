@@ -33,7 +33,7 @@ use self::prepare::{Files, Preparation};
 use self::result::{AnalyticsRun, CheckResult, CorpusResult, TaskResult};
 use crate::contenders::ensure_installed;
 use crate::corpus::{self, Corpus};
-use crate::machine::Machine;
+use crate::machine::{self, Machine};
 use crate::task::TaskName;
 use crate::{paths, run, units};
 
@@ -119,6 +119,7 @@ impl Analytics {
             None => std::thread::available_parallelism()?.get(),
         };
         let duckdb = if self.duckdb { DuckDb::find() } else { None };
+        let load = machine::load();
         let bandwidth = limit::bandwidth(threads)?;
         let mut corpora = Vec::new();
         for folder in corpus::find(&self.corpora, &paths::corpora())? {
@@ -140,6 +141,7 @@ impl Analytics {
             command: paths::command(),
             machine: Machine::ask(),
             threads,
+            load,
             bandwidth,
             medians: result::medians(&corpora),
             bars: bars::check(&corpora),

@@ -181,13 +181,24 @@ fn corpora(run: &AnalyticsRun) -> String {
     counted(run.corpora.len(), "corpus", "corpora")
 }
 
+/// What the figures depend on beside the machine, in a line.
+fn conditions(run: &AnalyticsRun) -> String {
+    let threads = counted(run.threads, "thread", "threads");
+    let load = run.load.map(|load| format!("; load of the machine before: {load:.2}"));
+    format!(
+        "{threads} on both sides, which read memory at {:.1} GB/s{}",
+        run.bandwidth / 1e9,
+        load.unwrap_or_default()
+    )
+}
+
 fn no_bars() -> String {
     format!("No corpus has {:.0} MB: the promises are not checked.\n", LEAST_BYTES as f64 / MB)
 }
 
 /// What follows the corpora on a terminal.
 pub fn ending(run: &AnalyticsRun) -> String {
-    let mut text = String::new();
+    let mut text = format!("{}\n\n", conditions(run));
     if !run.medians.is_empty() {
         text += &format!("Over {}:\n{}\n", corpora(run), medians(&run.medians).text());
     }
@@ -197,11 +208,7 @@ pub fn ending(run: &AnalyticsRun) -> String {
 /// The whole run.
 pub fn markdown(run: &AnalyticsRun) -> String {
     let mut text = format!("# Analytics, {}\n\n{}", run.date, machine(&run.machine, &run.command));
-    text += &format!(
-        "- {} on both sides; memory is read at {:.1} GB/s by them\n\n",
-        counted(run.threads, "thread", "threads"),
-        run.bandwidth / 1e9
-    );
+    text += &format!("- {}\n\n", conditions(run));
     text += "Sequences have 3 terms. Times are medians of turns that the contenders took in this run; all files \
              were read once before.\n\n\
              - (a) the task on a loaded archive, all rows made and counted; first: the first one on a view, \
@@ -244,19 +251,19 @@ mod tests {
 
     #[test]
     fn a_run_is_told_whole() {
-        let mut corpus = corpus_of(
+        let mut result = corpus_of(
             "text",
             100_000_000,
             vec![task(TaskName::WordCount, [1.0, 10.0, 3.0, 24.0, 30.0])],
         );
-        corpus.checks.push(CheckResult {
+        result.checks.push(CheckResult {
             task: TaskName::Sort,
             with: "rival",
             rows: 1,
             bytes: 4,
             difference: None,
         });
-        let corpora = vec![corpus];
+        let corpora = vec![result];
         let machine = Machine {
             processor: "A processor".into(),
             cores: 2,
@@ -272,6 +279,7 @@ mod tests {
             command: "cargo xtask bench analytics".into(),
             machine,
             threads: 2,
+            load: Some(0.25),
             bandwidth: 10e9,
             medians: medians(&corpora),
             bars: check(&corpora),
@@ -281,7 +289,7 @@ mod tests {
         for part in [
             "# Analytics, 2026-01-31",
             "- command: `cargo xtask bench analytics`",
-            "- 2 threads on both sides; memory is read at 10.0 GB/s",
+            "- 2 threads on both sides, which read memory at 10.0 GB/s; load of the machine before: 0.25\n",
             "## text: 100.0 MB of text, 1 file",
             "view 20.0 MB, made in 20.0 ms: 1000000 terms",
             "| word-count |   10 |   1.00 |      100 |   24.0 | 24.0x |   10.0 |   30.0 | 3.00x |",

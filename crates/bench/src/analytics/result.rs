@@ -16,6 +16,8 @@ pub struct AnalyticsRun {
     pub machine: Machine,
     /// Threads on both sides.
     pub threads: usize,
+    /// How many programs ran on average in the minute before: figures of a busy machine say little.
+    pub load: Option<f64>,
     /// Bytes of memory read in a second by that many threads.
     pub bandwidth: f64,
     pub corpora: Vec<CorpusResult>,
