@@ -84,7 +84,7 @@ impl Corpus {
     }
 
     /// What tells this folder from another one, and from itself after a change.
-    fn stamp(&self) -> Result<String> {
+    pub fn stamp(&self) -> Result<String> {
         let mut newest = 0;
         for (file, _) in &self.files {
             let metadata =

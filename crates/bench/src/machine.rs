@@ -46,6 +46,11 @@ impl Machine {
     }
 }
 
+/// How many programs ran or waited to run, on average over the last minute.
+pub fn load() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
+}
+
 /// The first line that a program prints, or `unknown`.
 fn said(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).output();

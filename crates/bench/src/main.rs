@@ -1,8 +1,11 @@
-//! `cargo xtask bench`: tadoc beside other compressors, in the same run on the same machine.
+//! `cargo xtask bench`: tadoc beside other compressors and beside plain text, in the same run on the same
+//! machine.
 //!
 //! Every measured program is a child process of its own ([`measure`]); the harness only reads clocks and
-//! file lengths. Time: that of the slowest rival, some minutes for each 200 MB.
+//! file lengths. What is asked of a loaded archive is the exception: it is asked here, as a program that keeps an
+//! archive open would. Time: that of the slowest rival, some minutes for each 200 MB.
 
+mod analytics;
 mod bars;
 mod compress;
 mod contenders;
@@ -17,6 +20,7 @@ mod run;
 mod scale;
 mod statistics;
 mod table;
+mod task;
 mod units;
 
 use std::ffi::OsString;
@@ -25,10 +29,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Measures tadoc beside other compressors
+/// Measures tadoc beside other compressors, and its analytics beside plain text
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", max_term_width = 100)]
 enum Command {
+    Analytics(analytics::Analytics),
     Compress(compress::Compress),
     Scale(scale::Scale),
     Rival(rival::Rival),
@@ -50,6 +55,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Command::parse() {
+        Command::Analytics(command) => command.run(),
         Command::Compress(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),

@@ -1,4 +1,4 @@
-//! What a program takes: wall time and peak memory of one run.
+//! What a program takes: wall time, time of processors and peak memory of one run.
 //!
 //! The program is started by a fresh copy of this one (`measure`), which waits for it and asks the system
 //! for the peak memory of its children: exact, where looking at a running process now and then misses the
@@ -20,7 +20,9 @@ use serde::{Deserialize, Serialize};
 pub struct Measurement {
     /// Wall time.
     pub seconds: f64,
-    /// The most memory that was resident at once.
+    /// Time of processors in the program itself, those of all threads together.
+    pub user_seconds: f64,
+    /// The most memory that was resident at once; of several processes, that of the largest.
     pub peak_bytes: u64,
 }
 
@@ -98,8 +100,13 @@ fn run_here(output: File, words: &[OsString]) -> Result<Measurement> {
         bail!("`{}` failed ({status})", shown(words));
     }
     let usage = getrusage(UsageWho::RUSAGE_CHILDREN).context("asking for the peak memory")?;
-    // Linux counts in KiB.
-    Ok(Measurement { seconds, peak_bytes: usage.max_rss() as u64 * 1024 })
+    let user = usage.user_time();
+    Ok(Measurement {
+        seconds,
+        user_seconds: user.tv_sec() as f64 + user.tv_usec() as f64 / 1e6,
+        // Linux counts in KiB.
+        peak_bytes: usage.max_rss() as u64 * 1024,
+    })
 }
 
 #[cfg(test)]
@@ -118,6 +125,7 @@ mod tests {
         let measured = run_here(File::create(&path).unwrap(), &sleeping).unwrap();
         assert!(measured.seconds >= 0.05 && measured.seconds < 5.0, "{measured:?}");
         assert!(measured.peak_bytes > 100_000, "{measured:?}");
+        assert!(measured.user_seconds < measured.seconds, "{measured:?}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "done\n");
     }
 

@@ -22,6 +22,16 @@ pub fn work(name: &str) -> Result<PathBuf> {
     Ok(folder)
 }
 
+/// Where Python packages are installed that only a bench needs.
+pub fn virtual_environment() -> PathBuf {
+    root().join("target/venv")
+}
+
+/// The tasks in SQL.
+pub fn duckdb_script() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rival/duckdb.py")
+}
+
 /// Where runs are written that shall be committed.
 pub fn runs() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("runs")

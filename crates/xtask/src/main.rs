@@ -18,7 +18,9 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   corpus [NAME...] [--to DIR]   make the corpora that benchmarks and larger tests use
-  bench compress|scale          measure tadoc beside other compressors; `bench --help` says more
+  bench compress|scale|analytics
+                                measure tadoc beside other compressors, and its analytics beside plain text;
+                                `bench --help` says more
   fuzz [TARGET...] [--seconds N]
                                 run fuzzers (lexer, builders, archive, round_trip) for 60 or N seconds each;
                                 --seeds only writes what they start from

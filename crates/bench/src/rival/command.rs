@@ -10,7 +10,8 @@ use clap::{Args, ValueEnum};
 use nix::sys::resource::{UsageWho, getrusage};
 use tadoc::Lexer;
 
-use super::{Answer, LONGEST, Phases, Task, Text, run, run_on_tar};
+use super::{Answer, LONGEST, Phases, Text, run, run_on_tar};
+use crate::task::TaskName;
 
 /// Answers a task over plain text: what tadoc is measured against
 #[derive(Debug, Args)]
@@ -51,16 +52,6 @@ pub struct Rival {
 }
 
 #[derive(Debug, Clone, Copy, ValueEnum)]
-enum TaskName {
-    WordCount,
-    Sort,
-    InvertedIndex,
-    TermVector,
-    SequenceCount,
-    RankedInvertedIndex,
-}
-
-#[derive(Debug, Clone, Copy, ValueEnum)]
 enum LexerName {
     Words,
     Whitespace,
@@ -75,15 +66,7 @@ enum Output {
 impl Rival {
     pub fn run(self) -> Result<()> {
         let begin = Instant::now();
-        let n = usize::from(self.n);
-        let task = match self.task {
-            TaskName::WordCount => Task::WordCount,
-            TaskName::Sort => Task::Sort,
-            TaskName::InvertedIndex => Task::InvertedIndex,
-            TaskName::TermVector => Task::TermVector,
-            TaskName::SequenceCount => Task::SequenceCount(n),
-            TaskName::RankedInvertedIndex => Task::RankedInvertedIndex(n),
-        };
+        let task = self.task.of_text(self.n.into());
         let lexer = match self.lexer {
             LexerName::Words => Lexer::Words,
             LexerName::Whitespace => Lexer::Whitespace,

@@ -85,9 +85,10 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// For sequences of `n` of so many terms. The greatest number of a term is never all ones.
+    /// For sequences of `n` of so many terms. The greatest number of a term is never all ones. Without terms there is
+    /// still a bit, since masks of none cannot be made by shifting.
     pub fn new(n: usize, terms: usize) -> Self {
-        Self { n, bits: usize::BITS - terms.leading_zeros() }
+        Self { n, bits: (usize::BITS - terms.leading_zeros()).max(1) }
     }
 
     /// Bits of a key.
