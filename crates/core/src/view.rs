@@ -124,6 +124,7 @@ pub struct Network {
     lengths: Vec<u64>,
     length: u64,
     root_counts: OnceLock<Array<u32>>,
+    has_root: bool,
 }
 
 impl Network {
@@ -131,6 +132,35 @@ impl Network {
     /// number in the corpus, ascending. A rule that expands to nothing may be there but not be used, so that no
     /// rule occurs more often than there are items. O(symbols), parts side by side.
     pub fn new(grammar: Grammar, parts: Vec<Part>, documents: Vec<u32>) -> Result<Self> {
+        let mut network = Self::without_length(grammar, parts, documents)?;
+        network.length = network.root_length()?;
+        Ok(network)
+    }
+
+    /// A network that has counts instead of a root: how often everything occurs, and not where. The root is empty, and all
+    /// documents are. O(symbols of rules).
+    pub fn of_counts(
+        grammar: Grammar,
+        parts: Vec<Part>,
+        documents: Vec<u32>,
+        root_counts: Array<u32>,
+    ) -> Result<Self> {
+        if !grammar.root().is_empty() {
+            return Err(Error::malformed("a view of counts has a root"));
+        }
+        let mut network = Self::without_length(grammar, parts, documents)?;
+        network.has_root = false;
+        network.length = network.length_of_counts(&root_counts)?;
+        network.root_counts = root_counts.into();
+        Ok(network)
+    }
+
+    /// Whether there is a root, and so documents; otherwise there are counts only.
+    pub fn has_root(&self) -> bool {
+        self.has_root
+    }
+
+    fn without_length(grammar: Grammar, parts: Vec<Part>, documents: Vec<u32>) -> Result<Self> {
         let mut next = (0, 0);
         for Part { root, rules } in &parts {
             let starts = (root.start, rules.start);
@@ -149,7 +179,6 @@ impl Network {
         let sweeps: Vec<(Vec<u32>, Vec<u64>)> = parts
             .par_iter()
             .map(|part| {
-                check_root(&grammar, part)?;
                 let (levels, lengths) =
                     rayon::join(|| levels(&grammar, part), || lengths(&grammar, part));
                 Ok((levels?, lengths?))
@@ -163,19 +192,52 @@ impl Network {
         let (mut levels, lengths) = all;
         levels.push(grammar.rule_count());
         let root_counts = OnceLock::new();
-        let mut network =
-            Self { grammar, parts, documents, levels, lengths, length: 0, root_counts };
-        network.length = network.root_length()?;
-        Ok(network)
+        let (length, has_root) = (0, true);
+        Ok(Self { grammar, parts, documents, levels, lengths, length, root_counts, has_root })
     }
 
-    /// The items that the root expands to.
+    /// The items that the root expands to. Checks that its parts use their own rules alone, and none that expands to
+    /// nothing.
     fn root_length(&self) -> Result<u64> {
-        let sums = self.grammar.root().par_chunks(SUMMED_AT_ONCE).map(|chunk| {
-            chunk.iter().try_fold(0, |sum, &symbol| add_length(sum, self.length_of(symbol)))
-        });
-        let length =
-            sums.try_reduce(|| 0, |sum, more| sum.checked_add(more).ok_or_else(too_long))?;
+        let grammar = self.grammar.slices();
+        let mut length = 0_u64;
+        for part in &self.parts {
+            let root = &self.grammar.root()[part.root.start as usize..part.root.end as usize];
+            let sums = root.par_chunks(SUMMED_AT_ONCE).map(|chunk| {
+                let mut sum = 0_u64;
+                for &symbol in chunk {
+                    let length = match grammar.rule_of(symbol) {
+                        None => 1,
+                        Some(rule) if part.rules.contains(&rule) => self.lengths[rule as usize],
+                        Some(_) => {
+                            let what = "the root uses a rule of another part";
+                            return Err(Error::malformed(what));
+                        }
+                    };
+                    sum = add_length(sum, length)?;
+                }
+                Ok(sum)
+            });
+            let add = |sum: u64, more: u64| sum.checked_add(more).ok_or_else(too_long);
+            length = add(length, sums.try_reduce(|| 0, add)?)?;
+        }
+        if length < MOST_ITEMS { Ok(length) } else { Err(too_long()) }
+    }
+
+    /// The items that a root with these counts expands to.
+    fn length_of_counts(&self, counts: &[u32]) -> Result<u64> {
+        let items = self.grammar.token_count() as usize;
+        if counts.len() != items + self.lengths.len() {
+            return Err(Error::malformed("the counts of a view's root are of other symbols"));
+        }
+        let (of_items, of_rules) = counts.split_at(items);
+        let mut length: u64 = of_items.iter().map(|&count| u64::from(count)).sum();
+        for (&count, &of_rule) in
+            of_rules.iter().zip(&self.lengths).filter(|(count, _)| **count > 0)
+        {
+            let more = of_rule.checked_mul(count.into()).ok_or_else(too_long)?;
+            length = add_length(length, more)?;
+        }
         if length < MOST_ITEMS { Ok(length) } else { Err(too_long()) }
     }
 
@@ -222,13 +284,8 @@ impl Network {
 
     /// Takes counts that were made before, if they add up to the length of the root.
     pub fn with_root_counts(self, counts: Array<u32>) -> Result<Self> {
-        let symbols = self.grammar.token_count() as usize + self.grammar.rule_count() as usize;
-        let known = counts.iter().take(symbols);
-        let length = (0..).zip(known).try_fold(0_u64, |sum, (symbol, &count)| {
-            sum.checked_add(self.length_of(symbol).checked_mul(count.into())?)
-        });
-        if counts.len() != symbols || length != Some(self.length) {
-            return Err(Error::malformed("the counts of a view's root are of other symbols"));
+        if self.length_of_counts(&counts)? != self.length {
+            return Err(Error::malformed("the counts of a view's root are of another root"));
         }
         Ok(Self { root_counts: counts.into(), ..self })
     }
@@ -260,18 +317,6 @@ fn add_length(sum: u64, length: u64) -> Result<u64> {
         return Err(Error::malformed("a rule is used that expands to nothing"));
     }
     sum.checked_add(length).ok_or_else(too_long)
-}
-
-/// Checks that a part's stretch of the root uses rules of the part alone.
-fn check_root(grammar: &Grammar, part: &Part) -> Result<()> {
-    let root = &grammar.root()[part.root.start as usize..part.root.end as usize];
-    let slices = grammar.slices();
-    let elsewhere =
-        |&symbol: &u32| slices.rule_of(symbol).is_some_and(|rule| !part.rules.contains(&rule));
-    match root.par_chunks(SUMMED_AT_ONCE).any(|chunk| chunk.iter().any(elsewhere)) {
-        true => Err(Error::malformed("the root uses a rule of another part")),
-        false => Ok(()),
-    }
 }
 
 /// Cuts the rules of a part into runs in which no rule uses another one: a run ends before the least rule

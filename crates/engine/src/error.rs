@@ -108,6 +108,9 @@ pub enum Error {
         /// How many documents there are.
         documents: u64,
     },
+    /// The view has counts only, and no documents.
+    #[error("this view has counts only; make a whole one for any task but word count and sort")]
+    CountsOnly,
     /// A length that is not possible.
     #[error("{what} has {least} to {most} terms, not {given}")]
     BadLength {

@@ -148,8 +148,9 @@ impl BlockWriter {
     }
 }
 
-/// Opens the view that is stored beside an archive; `None` if there is none.
-pub fn open_view(archive: &Archive) -> Result<Option<View>> {
+/// Opens the view that is stored beside an archive; `None` if there is none. With `counts_only`, the root is not read, and
+/// the view has counts instead.
+pub fn open_view(archive: &Archive, counts_only: bool) -> Result<Option<View>> {
     let path = view_path(archive.path());
     let io = |error| Error::io(&path, error);
     let file = match File::open(&path) {
@@ -163,21 +164,33 @@ pub fn open_view(archive: &Archive) -> Result<Option<View>> {
     let map = Arc::new(map(&file).map_err(io)?);
     let lengths = read_header(&map, archive.fingerprint())?;
     let (ranges, end) = layout(&lengths).expect("checked with the header");
-    check_blocks(&map, end)?;
+    // The root is the first part of the symbols, and ends where the first rule starts.
+    let starts: Array<u32> = slice(&map, &ranges[3]);
+    let root_bytes = 4 * u64::from(starts.first().copied().unwrap_or(0));
+    let root = ranges[2].start..(ranges[2].start + root_bytes).min(ranges[2].end);
+    check_blocks(&map, end, counts_only.then_some(&root))?;
     let documents = (lengths[4].max(1) - 1) as u32;
     let terms = Terms::new_unchecked(slice(&map, &ranges[0]), slice(&map, &ranges[1]))?;
-    let grammar = Grammar::new(
-        terms.len(),
-        slice::<u32>(&map, &ranges[2]),
-        slice::<u32>(&map, &ranges[3]),
-        slice::<u32>(&map, &ranges[4]),
-    )?;
-    let parts: Vec<Part> = slice::<u32>(&map, &ranges[5])
+    let mut parts: Vec<Part> = slice::<u32>(&map, &ranges[5])
         .chunks_exact(4)
         .map(|part| Part { root: part[0]..part[1], rules: part[2]..part[3] })
         .collect();
-    let network = Network::new(grammar, parts, (0..documents).collect())?
-        .with_root_counts(slice(&map, &ranges[6]))?;
+    let numbers = (0..documents).collect();
+    let counts = slice::<u32>(&map, &ranges[6]);
+    let network = if counts_only {
+        parts.iter_mut().for_each(|part| part.root = 0..0);
+        let first = starts.first().copied().unwrap_or(0);
+        let starts: Vec<u32> = starts.iter().map(|start| start.saturating_sub(first)).collect();
+        let symbols = slice::<u32>(&map, &(root.end..ranges[2].end));
+        let document_starts = vec![0; lengths[4] as usize];
+        let grammar = Grammar::new(terms.len(), symbols, starts, document_starts)?;
+        Network::of_counts(grammar, parts, numbers, counts)?
+    } else {
+        let document_starts = slice::<u32>(&map, &ranges[4]);
+        let symbols = slice::<u32>(&map, &ranges[2]);
+        let grammar = Grammar::new(terms.len(), symbols, starts, document_starts)?;
+        Network::new(grammar, parts, numbers)?.with_root_counts(counts)?
+    };
     Ok(Some(View::new(terms, network)?))
 }
 
@@ -186,7 +199,7 @@ fn map(file: &File) -> std::io::Result<Mmap> {
     // SAFETY: a mapped file must not change while it is mapped. A stored view is written aside and renamed, so tadoc
     // never changes one; whoever else cuts it short ends the process with SIGBUS, and whoever else writes into it gets
     // wrong answers or a panic, as every index is checked: the bytes are plain numbers of which every value is valid.
-    unsafe { memmap2::MmapOptions::new().populate().map(file) }
+    unsafe { Mmap::map(file) }
 }
 
 /// Checks the header; gives the lengths of the arrays.
@@ -226,15 +239,21 @@ fn read_header(map: &[u8], fingerprint: Fingerprint) -> Result<[u64; ARRAYS]> {
     Ok(lengths)
 }
 
-fn check_blocks(map: &[u8], end: u64) -> Result<()> {
+/// Checks the checksums of all blocks, but those that are wholly in a range to be passed over.
+fn check_blocks(map: &[u8], end: u64, passed_over: Option<&Range<u64>>) -> Result<()> {
     let (arrays, sums) = map[ALIGNMENT as usize..].split_at((end - ALIGNMENT) as usize);
-    let wrong = arrays.par_chunks(BLOCK as usize).zip(sums.par_chunks(8)).find_map_any(
-        |(block, expected)| {
-            let expected = u64::from_le_bytes(expected.try_into().expect("eight bytes"));
-            let found = checksum(block);
-            (found != expected).then_some((expected, found))
-        },
-    );
+    let blocks = arrays.par_chunks(BLOCK as usize).zip(sums.par_chunks(8)).enumerate();
+    let wrong = blocks.find_map_any(|(number, (block, expected))| {
+        let start = ALIGNMENT + number as u64 * BLOCK;
+        let within =
+            |range: &Range<u64>| range.start <= start && start + block.len() as u64 <= range.end;
+        if passed_over.is_some_and(within) {
+            return None;
+        }
+        let expected = u64::from_le_bytes(expected.try_into().expect("eight bytes"));
+        let found = checksum(block);
+        (found != expected).then_some((expected, found))
+    });
     match wrong {
         Some((expected, found)) => Err(Error::Checksum { what: WHAT.into(), expected, found }),
         None => Ok(()),

@@ -96,6 +96,9 @@ pub fn answer<'v>(view: &'v View, task: Task, limits: &Limits) -> Result<Answere
     let Limits { least, top, memory, .. } = *limits;
     let n = task.terms_of_a_key();
     check_length("a sequence", n, 1, LONGEST_SEQUENCE)?;
+    if !matches!(task, Task::WordCount | Task::Sort) {
+        check_root(view)?;
+    }
     let (strategy, reason) = choose(network, task, limits);
     let tables = |network: &Network| {
         (strategy == Strategy::BottomUp).then(|| Tables::new(network, memory / 2))
@@ -140,6 +143,11 @@ fn check_length(what: &'static str, given: usize, least: usize, most: usize) -> 
         return Ok(());
     }
     Err(Error::BadLength { what, given, least, most })
+}
+
+/// Most answers need to know where terms occur.
+fn check_root(view: &View) -> Result<()> {
+    if view.network().has_root() { Ok(()) } else { Err(Error::CountsOnly) }
 }
 
 /// The strategy that is asked for, or else the cheaper one, and why.
@@ -217,13 +225,14 @@ fn temporary(source: std::io::Error) -> Error {
 
 /// TF-IDF of every term in every document: terms ascending, or with a limit those that weigh most. Terms below
 /// the least count are left out before anything is weighed.
-pub fn tfidf<'v>(view: &'v View, options: TfIdfOptions, limits: &Limits) -> Answered<'v> {
+pub fn tfidf<'v>(view: &'v View, options: TfIdfOptions, limits: &Limits) -> Result<Answered<'v>> {
+    check_root(view)?;
     let network = view.network();
     let (strategy, reason) = choose(network, Task::TermVector, limits);
     let tables = (strategy == Strategy::BottomUp).then(|| Tables::new(network, limits.memory / 2));
     let totals = occurrences(network, ..).items;
     let answer = TfIdf::new(network, tables, options, &totals, limits.least, limits.top);
-    Answered { answer: Box::new(answer), strategy, reason }
+    Ok(Answered { answer: Box::new(answer), strategy, reason })
 }
 
 /// Pairs of terms that stand at most `window` terms apart in one document, and how often: unordered (the lesser term is the first),
@@ -235,6 +244,7 @@ pub fn cooccurrence<'v>(
     limits: &Limits,
 ) -> Result<Answered<'v>> {
     check_length("a window", window, 1, WIDEST_WINDOW)?;
+    check_root(view)?;
     let counts = count_pairs(view, window, ordered, limits, &occurrences(view.network(), ..))?;
     Ok(by_weights(Box::new(counts)))
 }
@@ -248,6 +258,7 @@ pub fn collocations<'v>(
     limits: &Limits,
 ) -> Result<Answered<'v>> {
     check_length("a window", window, 2, WIDEST_WINDOW)?;
+    check_root(view)?;
     let occurrences = occurrences(view.network(), ..);
     // The most frequent pairs are not those of the highest scores, so all are counted.
     let unlimited = Limits { top: None, ..*limits };

@@ -7,7 +7,7 @@ use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 use tadoc_core::{Network, Strategy};
 
 use super::ranking::{Ranking, rank_items};
-use crate::traverse::{Tables, occurrences};
+use crate::traverse::{Tables, occurrences, root_counts};
 
 const COLUMNS: &[Column] = &[Column::text("term"), Column::count("count")];
 
@@ -34,7 +34,10 @@ fn count_by_tables(network: &Network, tables: &Tables) -> Vec<u64> {
             }
         }
     };
-    give(network.grammar().root(), 1, &mut counts, &mut weights);
+    // The root with its duplicates counted is one more body.
+    let (of_items, of_rules) = root_counts(network).split_at(counts.len());
+    counts.iter_mut().zip(of_items).for_each(|(count, &more)| *count += u64::from(more));
+    weights.iter_mut().zip(of_rules).for_each(|(weight, &more)| *weight += u64::from(more));
     for rule in 0..weights.len() as u32 {
         let weight = weights[rule as usize];
         match tables.get(rule) {

@@ -1,8 +1,8 @@
 //! From archives and an analyzer to the [`View`] that tasks run on.
 //!
-//! Every segment is decoded, its dictionary analyzed and its tokens made terms (`segment`); the terms of
-//! all segments become one list (`terms`), and the grammars are put behind one another. Segments are decoded
-//! one at a time, so that beside the view only one of them is in memory.
+//! The dictionaries of all segments are analyzed, and their terms become one list (`terms`). Then every segment is
+//! decoded and its tokens made terms (`segment`), and the grammars are put behind one another. Segments are decoded one
+//! at a time, so that beside the view only one of them is in memory.
 //!
 //! A view of all words and documents can be stored beside its archive ([`store`]); it is then mapped, and views with an
 //! analyzer or of some documents are made from it.
@@ -10,11 +10,13 @@
 mod segment;
 mod terms;
 
+use std::borrow::Cow;
+
 use rayon::prelude::*;
 use tadoc_core::archive::{open_view, write_view};
-use tadoc_core::{Grammar, Network, Part, View};
+use tadoc_core::{Grammar, Network, Part, Terms, View};
 
-use self::segment::Piece;
+use self::segment::{Piece, Source};
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -39,6 +41,16 @@ pub enum Origin {
     Refused(String),
 }
 
+/// How much of a corpus a view has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Detail {
+    /// All of it.
+    #[default]
+    Whole,
+    /// How often everything occurs, and not where: enough for word count and sort, and made and held for less.
+    Counts,
+}
+
 /// The view of corpora: their documents are numbered one corpus after the other. `documents` chooses some by
 /// their numbers, ascending; the others are not looked at. Where a view is stored beside an archive, the archive itself is
 /// not read; see [`store`].
@@ -50,12 +62,16 @@ pub fn open(
     corpora: &[&Corpus],
     analyzer: &Analyzer,
     documents: Option<&[u32]>,
+    detail: Detail,
     observer: &dyn Observer,
 ) -> Result<(View, Origin)> {
+    // Of a view that is all that is asked for, no more is read than that; one to make others from must be whole.
+    let as_it_is = corpora.len() == 1 && analyzer.is_identity() && documents.is_none();
+    let counts_only = as_it_is && detail == Detail::Counts;
     let mut origin = Origin::Stored;
     let mut stored = Vec::with_capacity(corpora.len());
     for corpus in corpora {
-        let view = open_view(corpus.archive());
+        let view = open_view(corpus.archive(), counts_only);
         match &view {
             Ok(Some(_)) => {}
             Ok(None) if origin == Origin::Stored => origin = Origin::Archive,
@@ -64,12 +80,10 @@ pub fn open(
         }
         stored.push(view.unwrap_or(None));
     }
-    if let ([view], true, None) = (&mut stored[..], analyzer.is_identity(), documents)
-        && let Some(view) = view.take()
-    {
+    if as_it_is && let Some(view) = stored[0].take() {
         return Ok((view, origin));
     }
-    Ok((make_from(corpora, stored, analyzer, documents, observer)?, origin))
+    Ok((make_from(corpora, stored, analyzer, documents, detail, observer)?, origin))
 }
 
 /// Makes the view of corpora from the archives themselves; as [`open`].
@@ -83,7 +97,7 @@ pub fn make(
     observer: &dyn Observer,
 ) -> Result<View> {
     let none = corpora.iter().map(|_| None).collect();
-    make_from(corpora, none, analyzer, documents, observer)
+    make_from(corpora, none, analyzer, documents, Detail::Whole, observer)
 }
 
 /// Stores the view of a corpus (all words as they are, all documents) beside its archive, so that [`open`] need only
@@ -99,20 +113,14 @@ fn make_from(
     stored: Vec<Option<View>>,
     analyzer: &Analyzer,
     documents: Option<&[u32]>,
+    detail: Detail,
     observer: &dyn Observer,
 ) -> Result<View> {
-    let total: u64 =
-        corpora.iter().map(|corpus| corpus.archive().summary().segments.len() as u64).sum();
     if let Some(documents) = documents {
         let count = corpora.iter().map(|corpus| corpus.archive().summary().documents).sum();
         check_choice(documents, count)?;
     }
-    let mut done = 0;
-    let mut step = || {
-        done += 1;
-        crate::progress::step(observer, Phase::Reading, done, total)
-    };
-    let mut parts = ViewParts::default();
+    let mut inputs = Vec::new();
     let mut first_document = 0_u64;
     for (corpus, stored) in corpora.iter().zip(stored) {
         let count = corpus.archive().summary().documents;
@@ -120,14 +128,97 @@ fn make_from(
             return Err(Error::TooMany { what: "documents", most: u32::MAX.into() });
         }
         let chosen = documents.map(|documents| of_corpus(documents, first_document, count));
-        let (chosen, first) = (chosen.as_deref(), first_document as u32);
-        match stored {
-            Some(view) => parts.add_view(&view, analyzer, chosen, first),
-            None => parts.add_corpus(corpus, analyzer, chosen, first, &mut step)?,
-        }
+        inputs.extend(inputs_of(corpus, stored, chosen, first_document as u32));
         first_document += count;
     }
-    parts.join()
+    let mut terms_of_inputs = Vec::with_capacity(inputs.len());
+    let mut of_tokens = Vec::with_capacity(inputs.len());
+    for input in &inputs {
+        let (terms, numbers) = input.terms(analyzer)?;
+        terms_of_inputs.push(terms);
+        of_tokens.push(numbers);
+    }
+    let (terms, numbers) = terms::merge(terms_of_inputs)?;
+    for (of_tokens, numbers) in of_tokens.iter_mut().zip(numbers) {
+        let renumber = |token: &mut u32| {
+            if *token != NONE {
+                *token = numbers[*token as usize];
+            }
+        };
+        of_tokens.par_iter_mut().with_min_len(RENUMBERED_AT_ONCE).for_each(renumber);
+    }
+    let mut parts = ViewParts::new(terms.len());
+    let total = inputs.len() as u64;
+    for ((input, of_tokens), done) in inputs.iter().zip(of_tokens).zip(1..) {
+        parts.add(input, &of_tokens, detail)?;
+        crate::progress::step(observer, Phase::Reading, done, total)?;
+    }
+    parts.join(terms, detail)
+}
+
+/// What a part of a view is made of: a segment of an archive, or a view that is stored instead of it.
+struct Input<'c> {
+    of: Of<'c>,
+    /// Places of the documents in it, if not all count.
+    places: Option<Vec<usize>>,
+    /// Their numbers in the corpus.
+    documents: Vec<u32>,
+}
+
+enum Of<'c> {
+    Segment(&'c Corpus, usize),
+    View(Box<View>),
+}
+
+/// The inputs of a corpus, or of the part of it that is chosen.
+fn inputs_of<'c>(
+    corpus: &'c Corpus,
+    stored: Option<View>,
+    chosen: Option<Vec<usize>>,
+    first_document: u32,
+) -> Vec<Input<'c>> {
+    let summary = corpus.archive().summary();
+    let all = || (0..summary.documents as usize).collect();
+    let number = |place: usize| first_document + place as u32;
+    if let Some(view) = stored {
+        let documents = chosen.clone().unwrap_or_else(all).into_iter().map(number).collect();
+        return vec![Input { of: Of::View(Box::new(view)), places: chosen, documents }];
+    }
+    let wanted = chosen.unwrap_or_else(all);
+    let segments = corpus.segments_of(&wanted).into_iter();
+    segments
+        .map(|(segment, found)| {
+            let whole = found.len() as u64 == summary.segments[segment].documents;
+            let places = found.iter().map(|&(_, place)| place).collect();
+            Input {
+                of: Of::Segment(corpus, segment),
+                places: (!whole).then_some(places),
+                documents: found.iter().map(|&(document, _)| number(document)).collect(),
+            }
+        })
+        .collect()
+}
+
+impl Input<'_> {
+    /// Its terms, and for each token the number of its term among them.
+    fn terms(&self, analyzer: &Analyzer) -> Result<(terms::SegmentTerms, Vec<u32>)> {
+        match &self.of {
+            Of::View(view) => Ok(terms::of_view(view.terms(), analyzer)),
+            Of::Segment(corpus, segment) => {
+                let dictionary = corpus.archive().dictionary(*segment)?;
+                let text_bytes = corpus.archive().summary().segments[*segment].text_bytes;
+                terms::of_segment(&dictionary, analyzer, text_bytes)
+            }
+        }
+    }
+
+    /// Its grammar.
+    fn grammar(&self) -> Result<Cow<'_, Grammar>> {
+        match &self.of {
+            Of::View(view) => Ok(Cow::Borrowed(view.network().grammar())),
+            Of::Segment(corpus, segment) => Ok(Cow::Owned(corpus.archive().grammar(*segment)?)),
+        }
+    }
 }
 
 /// Checks that chosen documents are in order, and among so many.
@@ -149,102 +240,69 @@ fn of_corpus(documents: &[u32], first: u64, count: u64) -> Vec<usize> {
 }
 
 /// The pieces that a view is made of.
-#[derive(Default)]
 struct ViewParts {
     pieces: Vec<Piece>,
-    terms: Vec<terms::SegmentTerms>,
     /// For each document of each piece its number in the corpus.
     documents: Vec<Vec<u32>>,
+    rule_count: u64,
+    /// How often each term stands in the documents.
+    term_counts: Vec<u32>,
 }
 
 impl ViewParts {
-    fn add_corpus(
-        &mut self,
-        corpus: &Corpus,
-        analyzer: &Analyzer,
-        chosen: Option<&[usize]>,
-        first_document: u32,
-        step: &mut dyn FnMut() -> Result<()>,
-    ) -> Result<()> {
-        let all: Vec<usize>;
-        let wanted = match chosen {
-            Some(chosen) => chosen,
-            None => {
-                all = (0..corpus.archive().summary().documents as usize).collect();
-                &all
-            }
-        };
-        for (number, places) in corpus.segments_of(wanted) {
-            let (grammar, dictionary) = corpus.archive().segment(number)?;
-            let text_bytes = corpus.archive().summary().segments[number].text_bytes;
-            let (terms, of_tokens) = terms::of_segment(&dictionary, analyzer, text_bytes)?;
-            drop(dictionary);
-            let local: Vec<usize> = places.iter().map(|&(_, place)| place).collect();
-            let chosen = (local.len() < grammar.document_count()).then_some(&local[..]);
-            self.pieces.push(segment::piece(&grammar, &of_tokens, terms.len(), chosen));
-            self.terms.push(terms);
-            self.documents.push(
-                places.iter().map(|&(document, _)| first_document + document as u32).collect(),
-            );
-            step()?;
+    fn new(term_count: u32) -> Self {
+        let term_counts = vec![0; term_count as usize];
+        Self { pieces: Vec::new(), documents: Vec::new(), rule_count: 0, term_counts }
+    }
+
+    fn add(&mut self, input: &Input<'_>, of_tokens: &[u32], detail: Detail) -> Result<()> {
+        let grammar = input.grammar()?;
+        let term_count = self.term_counts.len() as u32;
+        // While a piece is made, all its rules have numbers behind those before it.
+        let most = u64::from(term_count) + self.rule_count + u64::from(grammar.rule_count());
+        if most >= u64::from(NONE) - 1 {
+            return Err(Error::TooMany { what: "symbols", most: u32::MAX.into() });
         }
+        let source = Source {
+            grammar: &grammar,
+            terms: of_tokens,
+            term_count,
+            rules_before: self.rule_count as u32,
+            documents: input.places.as_deref(),
+        };
+        let piece = source.piece(detail, &mut self.term_counts);
+        self.rule_count += piece.rule_counts.len() as u64;
+        self.pieces.push(piece);
+        self.documents.push(input.documents.clone());
         Ok(())
     }
 
-    /// A view instead of the archive that it is of. Its parts become one.
-    fn add_view(
-        &mut self,
-        view: &View,
-        analyzer: &Analyzer,
-        chosen: Option<&[usize]>,
-        first_document: u32,
-    ) {
-        let (terms, of_terms) = terms::of_view(view.terms(), analyzer);
-        let grammar = view.network().grammar();
-        self.pieces.push(segment::piece(grammar, &of_terms, terms.len(), chosen));
-        self.terms.push(terms);
-        let documents = 0..grammar.document_count() as u32;
-        self.documents.push(match chosen {
-            Some(chosen) => chosen.iter().map(|&place| first_document + place as u32).collect(),
-            None => documents.map(|document| first_document + document).collect(),
-        });
-    }
-
     /// Puts the pieces behind one another.
-    fn join(self) -> Result<View> {
-        let (terms, numbers) = terms::merge(self.terms)?;
-        let sum = |length: &dyn Fn(&Piece) -> usize| self.pieces.iter().map(length).sum::<usize>();
-        let root_length = sum(&|piece| piece.root.len());
-        let symbol_count = root_length + sum(&|piece| piece.bodies.len());
-        let rule_count = sum(&|piece| piece.rule_starts.len() - 1);
-        if symbol_count as u64 + terms.len() as u64 + rule_count as u64 > u64::from(u32::MAX) {
+    fn join(self, terms: Terms, detail: Detail) -> Result<View> {
+        let of_root = |piece: &Piece| piece.root.iter().map(Vec::len).sum::<usize>();
+        let root_length: usize = self.pieces.iter().map(of_root).sum();
+        let bodies: usize = self.pieces.iter().map(|piece| piece.bodies.len()).sum();
+        let symbol_count = (root_length + bodies) as u64;
+        if symbol_count + u64::from(terms.len()) + self.rule_count > u64::from(u32::MAX) {
             return Err(Error::TooMany { what: "symbols", most: u32::MAX.into() });
         }
-        let mut symbols = vec![0_u32; symbol_count];
-        let mut rule_starts = Vec::with_capacity(rule_count + 1);
+        let mut symbols = vec![0_u32; symbol_count as usize];
+        let mut rule_starts = Vec::with_capacity(self.rule_count as usize + 1);
         let mut document_starts: Vec<u32> = Vec::new();
         let mut documents: Vec<u32> = Vec::new();
         let mut parts = Vec::with_capacity(self.pieces.len());
+        let mut counts = self.term_counts;
         let (mut root_at, mut rule_at, mut body_at) = (0_u32, 0_u32, root_length as u32);
-        let (roots, bodies) = symbols.split_at_mut(root_length);
-        let roots = split(roots, self.pieces.iter().map(|piece| piece.root.len()));
-        let bodies = split(bodies, self.pieces.iter().map(|piece| piece.bodies.len()));
-        let places = roots.into_iter().zip(bodies).zip(numbers).zip(self.documents);
-        for (piece, (((root, body), numbers), of_piece)) in self.pieces.into_iter().zip(places) {
-            let first_rule = terms.len() + rule_at;
-            let renumber = |from: &[u32], to: &mut [u32]| {
-                let chunks = to.par_chunks_mut(RENUMBERED_AT_ONCE);
-                chunks.zip(from.par_chunks(RENUMBERED_AT_ONCE)).for_each(|(to, from)| {
-                    for (new, &old) in to.iter_mut().zip(from) {
-                        *new = match old.checked_sub(piece.term_count) {
-                            None => numbers[old as usize],
-                            Some(rule) => first_rule + rule,
-                        };
-                    }
-                });
-            };
-            renumber(&piece.root, root);
-            renumber(&piece.bodies, body);
+        let (mut root_room, mut body_room) = symbols.split_at_mut(root_length);
+        for (piece, of_piece) in self.pieces.into_iter().zip(self.documents) {
+            let length = of_root(&piece) as u32;
+            let own = root_room.split_off_mut(..length as usize).expect("the room of all roots");
+            let stretches = split(own, piece.root.iter().map(Vec::len));
+            let copies = stretches.into_par_iter().zip(piece.root);
+            copies.for_each(|(to, from)| to.copy_from_slice(&from));
+            let own =
+                body_room.split_off_mut(..piece.bodies.len()).expect("the room of all bodies");
+            own.copy_from_slice(&piece.bodies);
             // A document that goes on from the piece before starts where it started there.
             let goes_on = documents.last().is_some_and(|last| of_piece.first() == Some(last));
             let new = usize::from(goes_on);
@@ -253,15 +311,22 @@ impl ViewParts {
             document_starts.extend(starts[new..].iter().map(|start| root_at + start));
             let rules = piece.rule_starts.len() - 1;
             rule_starts.extend(piece.rule_starts[..rules].iter().map(|start| body_at + start));
-            let next = (root_at + root.len() as u32, rule_at + rules as u32);
+            let next = (root_at + length, rule_at + rules as u32);
             parts.push(Part { root: root_at..next.0, rules: rule_at..next.1 });
             (root_at, rule_at) = next;
-            body_at += body.len() as u32;
+            body_at += piece.bodies.len() as u32;
+            counts.extend_from_slice(&piece.rule_counts);
         }
         rule_starts.push(body_at);
         document_starts.push(root_at);
         let grammar = Grammar::new(terms.len(), symbols, rule_starts, document_starts)
             .map_err(tadoc_core::Error::from)?;
-        Ok(View::new(terms, Network::new(grammar, parts, documents)?)?)
+        let network = match detail {
+            Detail::Whole => {
+                Network::new(grammar, parts, documents)?.with_root_counts(counts.into())?
+            }
+            Detail::Counts => Network::of_counts(grammar, parts, documents, counts.into())?,
+        };
+        Ok(View::new(terms, network)?)
     }
 }

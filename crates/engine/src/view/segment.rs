@@ -5,14 +5,13 @@
 //! symbols that come twice, and a rule costs a miss of the cache wherever it is met. The order of rules stays, so
 //! parents still come before children.
 //!
-//! Cost: a pass over the root that counts rules, three over the rules on one thread, then one over all symbols on all threads.
-//! 20 bytes a rule and the result, beside the grammar.
+//! Cost: a pass over the root that counts its symbols, three over the rules on one thread, then one over all symbols on all
+//! threads; the root is left out of that if only counts are wanted. 24 bytes a rule and the result, beside the grammar.
 
 use rayon::prelude::*;
 use tadoc_core::Grammar;
 
-use super::NONE;
-use crate::parallel::split;
+use super::{Detail, NONE};
 
 /// Symbols of the root that a thread copies at a time.
 const ROOT_AT_ONCE: usize = 1 << 16;
@@ -24,57 +23,177 @@ const LEAST_GAIN: u64 = 3;
 /// What is longer is not written out, whatever it saves: chains of rules would be written out at each of their links.
 const LONGEST_WRITTEN_OUT: usize = 64;
 
-/// A grammar over the terms of one segment; not checked, as it is a part of a view that will be.
+/// The part of a view that comes of one segment; not checked, as the view will be.
 #[derive(Debug, Default)]
 pub(super) struct Piece {
-    /// Terms that the segment has: its rules are numbered from here.
-    pub(super) term_count: u32,
-    pub(super) root: Vec<u32>,
+    /// The symbols of the documents, in stretches; none if only counts are wanted.
+    pub(super) root: Vec<Vec<u32>>,
     pub(super) bodies: Vec<u32>,
     /// Where each rule starts in `bodies`, with the end behind the last.
     pub(super) rule_starts: Vec<u32>,
     /// Where each document starts in `root`, with the end behind the last.
     pub(super) document_starts: Vec<u32>,
+    /// How often each rule stands in the documents, whether they are there or not.
+    pub(super) rule_counts: Vec<u32>,
 }
 
-/// Makes the piece of some documents of a grammar (places, ascending), or of all. `terms` has for each token
-/// its term or [`NONE`].
-pub(super) fn piece(
-    grammar: &Grammar,
-    terms: &[u32],
-    term_count: u32,
-    documents: Option<&[usize]>,
-) -> Piece {
-    let chosen: Vec<&[u32]>;
-    let rows = match documents {
-        None => &[grammar.root()][..],
-        Some(places) => {
-            chosen = places.iter().map(|&place| grammar.document(place)).collect();
-            &chosen
-        }
-    };
-    let replacements = Replacements::new(grammar, terms, term_count, rows);
-    let (bodies, rule_starts) = copy_bodies(grammar, terms, &replacements);
-    let (root, document_starts) = match documents {
-        None => copy_root(grammar, grammar.root(), grammar.document_starts(), terms, &replacements),
-        Some(_) => {
-            let ends = rows.iter().scan(0, |end, row| {
-                *end += row.len() as u32;
-                Some(*end)
-            });
-            let starts: Vec<u32> = std::iter::once(0).chain(ends).collect();
-            copy_root(grammar, &rows.concat(), &starts, terms, &replacements)
-        }
-    };
-    Piece { term_count, root, bodies, rule_starts, document_starts }
+/// What a piece is made of.
+pub(super) struct Source<'a> {
+    pub(super) grammar: &'a Grammar,
+    /// For each token its term or [`NONE`].
+    pub(super) terms: &'a [u32],
+    /// How many terms the view has, and how many rules before those of this piece.
+    pub(super) term_count: u32,
+    pub(super) rules_before: u32,
+    /// Places of the documents that count, ascending; `None` for all.
+    pub(super) documents: Option<&'a [usize]>,
 }
+
+impl Source<'_> {
+    /// Makes the piece. How often terms stand in the documents is added to `term_counts`.
+    pub(super) fn piece(&self, detail: Detail, term_counts: &mut [u32]) -> Piece {
+        let chosen: Vec<&[u32]>;
+        let rows = match self.documents {
+            None => &[self.grammar.root()][..],
+            Some(places) => {
+                chosen = places.iter().map(|&place| self.grammar.document(place)).collect();
+                &chosen
+            }
+        };
+        let counts = count_symbols(self.grammar, rows);
+        let replacements = Replacements::new(self, &counts);
+        let rule_counts = replacements.count(self, &counts, term_counts);
+        drop(counts);
+        let (bodies, rule_starts) = self.copy_bodies(&replacements);
+        let documents = self.documents.map_or(self.grammar.document_count(), <[usize]>::len);
+        let (root, document_starts) = match (detail, self.documents) {
+            (Detail::Counts, _) => (Vec::new(), vec![0; documents + 1]),
+            (Detail::Whole, None) => {
+                let starts = self.grammar.document_starts();
+                self.copy_root(self.grammar.root(), starts, &replacements)
+            }
+            (Detail::Whole, Some(_)) => {
+                let ends = rows.iter().scan(0, |end, row| {
+                    *end += row.len() as u32;
+                    Some(*end)
+                });
+                let starts: Vec<u32> = std::iter::once(0).chain(ends).collect();
+                self.copy_root(&rows.concat(), &starts, &replacements)
+            }
+        };
+        Piece { root, bodies, rule_starts, document_starts, rule_counts }
+    }
+
+    /// The bodies of the rules that stay, and where each starts.
+    fn copy_bodies(&self, replacements: &Replacements) -> (Vec<u32>, Vec<u32>) {
+        let copied: Vec<(Vec<u32>, Vec<u32>)> = replacements
+            .kept
+            .par_chunks(RULES_AT_ONCE)
+            .map(|rules| {
+                let (mut bodies, mut ends) = (Vec::new(), Vec::with_capacity(rules.len()));
+                for &rule in rules {
+                    replacements.append(self, self.grammar.body(rule), &mut bodies);
+                    ends.push(bodies.len() as u32);
+                }
+                (bodies, ends)
+            })
+            .collect();
+        let mut starts = Vec::with_capacity(replacements.kept.len() + 1);
+        starts.push(0);
+        let mut bodies = Vec::with_capacity(copied.iter().map(|(bodies, _)| bodies.len()).sum());
+        for (of_chunk, ends) in copied {
+            let before = bodies.len() as u32;
+            starts.extend(ends.iter().map(|end| before + end));
+            bodies.extend_from_slice(&of_chunk);
+        }
+        (bodies, starts)
+    }
+
+    /// The symbols of documents in stretches, and where each document starts.
+    fn copy_root(
+        &self,
+        root: &[u32],
+        document_starts: &[u32],
+        replacements: &Replacements,
+    ) -> (Vec<Vec<u32>>, Vec<u32>) {
+        let copied: Vec<(Vec<u32>, Vec<u32>)> = root
+            .par_chunks(ROOT_AT_ONCE)
+            .enumerate()
+            .map(|(chunk, symbols)| {
+                let first = (chunk * ROOT_AT_ONCE) as u32;
+                let end = first + symbols.len() as u32;
+                let low = document_starts.partition_point(|&start| start < first);
+                let high = document_starts.partition_point(|&start| start < end);
+                let mut copied = Vec::with_capacity(symbols.len() * 5 / 4);
+                let mut starts = Vec::with_capacity(high - low);
+                let mut at = 0;
+                // The symbols up to each start of a document, and then the rest.
+                for &start in &document_starts[low..high] {
+                    let next = (start - first) as usize;
+                    replacements.append(self, &symbols[at..next], &mut copied);
+                    starts.push(copied.len() as u32);
+                    at = next;
+                }
+                replacements.append(self, &symbols[at..], &mut copied);
+                (copied, starts)
+            })
+            .collect();
+        let mut stretches = Vec::with_capacity(copied.len());
+        let mut starts = Vec::with_capacity(document_starts.len());
+        let mut total = 0;
+        for (copied, of_chunk) in copied {
+            starts.extend(of_chunk.iter().map(|start| total + start));
+            total += copied.len() as u32;
+            stretches.push(copied);
+        }
+        // What starts behind the last symbol: empty documents, and the end.
+        starts.resize(document_starts.len(), total);
+        (stretches, starts)
+    }
+}
+
+/// How often each symbol stands in rows: tokens, then rules.
+fn count_symbols(grammar: &Grammar, rows: &[&[u32]]) -> Vec<u32> {
+    let size = (grammar.token_count() + grammar.rule_count()) as usize;
+    let length: usize = rows.iter().map(|row| row.len()).sum();
+    let count = |row: &[u32], counts: &mut [u32]| {
+        row.iter().for_each(|&symbol| counts[symbol as usize] += 1);
+    };
+    let tables = rayon::current_num_threads().min(length / size.max(1));
+    let [row] = rows else {
+        let mut counts = vec![0_u32; size];
+        rows.iter().for_each(|row| count(row, &mut counts));
+        return counts;
+    };
+    let counted: Vec<Vec<u32>> = row
+        .par_chunks(length.div_ceil(tables.max(1)).max(1))
+        .map(|stretch| {
+            let mut counts = vec![0_u32; size];
+            count(stretch, &mut counts);
+            counts
+        })
+        .collect();
+    counted
+        .into_iter()
+        .reduce(|mut sums, counts| {
+            sums.par_iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            sums
+        })
+        .unwrap_or_else(|| vec![0; size])
+}
+
+/// Numbers of a slot.
+const SLOT: usize = 4;
+/// Rules whose slots are fetched together, so that waiting for one is waiting for all.
+const FETCHED: usize = 16;
 
 /// What stands for each rule in the piece: nothing, one symbol (its own new one, or that of what is left of it), or
 /// what is written out in its place.
+///
+/// A rule has a slot: how many symbols, and the symbols if they are fewer than [`SLOT`]; otherwise where they are.
 struct Replacements {
-    /// Where the symbols of each rule start in `symbols`, with the end behind the last.
-    starts: Vec<u32>,
-    symbols: Vec<u32>,
+    slots: Vec<[u32; SLOT]>,
+    long: Vec<u32>,
     /// The rules that stay.
     kept: Vec<u32>,
 }
@@ -91,156 +210,143 @@ enum Fate {
 }
 
 impl Replacements {
-    /// `rows` are the documents that count.
-    fn new(grammar: &Grammar, terms: &[u32], term_count: u32, rows: &[&[u32]]) -> Self {
-        let slices = grammar.slices();
-        let single = singles(grammar, terms, term_count);
-        // The rule that a symbol is in the end, if it is one.
-        let rule_of = |symbol: u32| {
-            let rule = slices.rule_of(symbol)?;
-            match single[rule as usize] {
-                OWN => Some(rule),
-                NONE => None,
-                other => other.checked_sub(term_count),
-            }
-        };
-        let mut uses = count_uses(grammar, rows, &rule_of);
-        // Parents first: what is written out hands its uses on.
-        let mut fate = vec![Fate::Unused; single.len()];
-        for rule in 0..single.len() as u32 {
-            if single[rule as usize] != OWN {
-                continue;
-            }
-            let own = uses[rule as usize];
-            let is_symbol = |symbol: u32| match slices.rule_of(symbol) {
-                None => terms[symbol as usize] != NONE,
-                Some(child) => single[child as usize] != NONE,
-            };
-            let body = slices.body(rule);
-            let length = body.iter().filter(|&&symbol| is_symbol(symbol)).count() as u64;
-            let gain = u64::from(own.saturating_sub(1)) * (length - 1);
-            fate[rule as usize] = match own {
-                0 => Fate::Unused,
-                _ if gain <= LEAST_GAIN => Fate::WrittenOut,
-                _ => Fate::Kept,
-            };
-            let handed_on = if gain <= LEAST_GAIN { own } else { 1 };
-            for child in body.iter().filter_map(|&symbol| rule_of(symbol)) {
-                uses[child as usize] = uses[child as usize].saturating_add(handed_on);
-            }
-        }
-        Self::write_out(grammar, terms, term_count, &single, &fate)
+    /// `counts` has how often each symbol stands in the documents.
+    fn new(source: &Source<'_>, counts: &[u32]) -> Self {
+        let single = singles(source);
+        let fates = fates(source, &single, counts);
+        Self::write_out(source, &single, &fates)
     }
 
     /// Children first: what stands for a rule, out of what stands for the symbols of its body.
-    fn write_out(
-        grammar: &Grammar,
-        terms: &[u32],
-        term_count: u32,
-        single: &[u32],
-        fate: &[Fate],
-    ) -> Self {
-        let slices = grammar.slices();
-        let mut symbols: Vec<u32> = Vec::with_capacity(single.len());
-        let mut ranges = vec![(0_u32, 0_u32); single.len()];
-        let mut kept = Vec::new();
+    fn write_out(source: &Source<'_>, single: &[u32], fates: &[Fate]) -> Self {
+        let grammar = source.grammar.slices();
+        let term_count = source.term_count;
+        let (mut long, mut kept) = (Vec::new(), Vec::new());
+        let mut this =
+            Self { slots: vec![[0; SLOT]; single.len()], long: Vec::new(), kept: Vec::new() };
+        let mut written: Vec<u32> = Vec::new();
         for rule in (0..single.len()).rev() {
-            let start = symbols.len();
-            let append = |symbols: &mut Vec<u32>, child: u32| {
-                let (from, to) = ranges[child as usize];
-                symbols.extend_from_within(from as usize..to as usize);
-            };
-            match (single[rule], fate[rule]) {
+            written.clear();
+            match (single[rule], fates[rule]) {
                 (NONE, _) | (OWN, Fate::Unused) => {}
-                (OWN, Fate::Kept) => symbols.push(term_count + rule as u32),
+                (OWN, Fate::Kept) => written.push(term_count + rule as u32),
                 (OWN, Fate::WrittenOut) => {
-                    for &symbol in slices.body(rule as u32) {
-                        match slices.rule_of(symbol) {
-                            None if terms[symbol as usize] != NONE => {
-                                symbols.push(terms[symbol as usize]);
-                            }
-                            None => {}
-                            Some(child) => append(&mut symbols, child),
-                        }
-                    }
-                    if symbols.len() - start > LONGEST_WRITTEN_OUT {
-                        symbols.truncate(start);
-                        symbols.push(term_count + rule as u32);
+                    this.append(source, grammar.body(rule as u32), &mut written);
+                    if written.len() > LONGEST_WRITTEN_OUT {
+                        written.clear();
+                        written.push(term_count + rule as u32);
                     }
                 }
                 (other, _) => match other.checked_sub(term_count) {
-                    None => symbols.push(other),
-                    Some(child) => append(&mut symbols, child),
+                    None => written.push(other),
+                    Some(child) => written.extend_from_slice(this.get(child)),
                 },
             }
-            ranges[rule] = (start as u32, symbols.len() as u32);
-            if symbols[start..] == [term_count + rule as u32] {
+            let slot = &mut this.slots[rule];
+            slot[0] = written.len() as u32;
+            if written.len() < SLOT {
+                slot[1..1 + written.len()].copy_from_slice(&written);
+            } else {
+                slot[1] = this.long.len() as u32;
+                this.long.extend_from_slice(&written);
+            }
+            if written == [term_count + rule as u32] {
                 kept.push(rule as u32);
             }
         }
         kept.reverse();
         // Rules had their old numbers up to here, as the new ones were not known.
         let mut numbers = vec![NONE; single.len()];
-        for (number, &rule) in (term_count..).zip(&kept) {
+        for (number, &rule) in (term_count + source.rules_before..).zip(&kept) {
             numbers[rule as usize] = number;
         }
-        for symbol in symbols.iter_mut().filter(|symbol| **symbol >= term_count) {
-            *symbol = numbers[(*symbol - term_count) as usize];
-        }
-        Self::in_order(&symbols, &ranges, kept)
-    }
-
-    /// In the order of rules.
-    fn in_order(symbols: &[u32], ranges: &[(u32, u32)], kept: Vec<u32>) -> Self {
-        let mut starts = Vec::with_capacity(ranges.len() + 1);
-        let mut ordered = Vec::with_capacity(symbols.len());
-        starts.push(0);
-        for &(from, to) in ranges {
-            ordered.extend_from_slice(&symbols[from as usize..to as usize]);
-            starts.push(ordered.len() as u32);
-        }
-        Self { starts, symbols: ordered, kept }
+        let renumber = |symbol: &mut u32| {
+            if *symbol >= term_count {
+                *symbol = numbers[(*symbol - term_count) as usize];
+            }
+        };
+        std::mem::swap(&mut long, &mut this.long);
+        long.iter_mut().for_each(renumber);
+        this.slots.par_iter_mut().with_min_len(RULES_AT_ONCE).for_each(|slot| {
+            if (slot[0] as usize) < SLOT {
+                let length = slot[0] as usize;
+                slot[1..1 + length].iter_mut().for_each(renumber);
+            }
+        });
+        Self { slots: this.slots, long, kept }
     }
 
     #[inline]
     fn get(&self, rule: u32) -> &[u32] {
-        let rule = rule as usize;
-        &self.symbols[self.starts[rule] as usize..self.starts[rule + 1] as usize]
+        self.symbols_of(&self.slots[rule as usize])
     }
 
-    /// Calls `each` with the symbols that stand for those of a row.
     #[inline]
-    fn for_each(&self, grammar: &Grammar, row: &[u32], terms: &[u32], mut each: impl FnMut(u32)) {
-        let grammar = grammar.slices();
-        for &symbol in row {
-            match grammar.rule_of(symbol) {
-                None if terms[symbol as usize] != NONE => each(terms[symbol as usize]),
-                None => {}
-                Some(rule) => self.get(rule).iter().for_each(|&symbol| each(symbol)),
+    fn symbols_of<'s>(&'s self, slot: &'s [u32; SLOT]) -> &'s [u32] {
+        let length = slot[0] as usize;
+        if length < SLOT {
+            &slot[1..1 + length]
+        } else {
+            &self.long[slot[1] as usize..slot[1] as usize + length]
+        }
+    }
+
+    /// Appends the symbols that stand for those of a row.
+    #[inline]
+    fn append(&self, source: &Source<'_>, row: &[u32], into: &mut Vec<u32>) {
+        let grammar = source.grammar.slices();
+        for block in row.chunks(FETCHED) {
+            let mut fetched = [[0_u32; SLOT]; FETCHED];
+            for (slot, &symbol) in fetched.iter_mut().zip(block) {
+                match grammar.rule_of(symbol) {
+                    None => *slot = [1, source.terms[symbol as usize], 0, 0],
+                    Some(rule) => *slot = self.slots[rule as usize],
+                }
+            }
+            for slot in &fetched[..block.len()] {
+                match slot {
+                    [1, NONE, ..] => {}
+                    [1, symbol, ..] => into.push(*symbol),
+                    slot => into.extend_from_slice(self.symbols_of(slot)),
+                }
             }
         }
     }
 
-    /// How many symbols stand for those of a row.
-    fn length(&self, grammar: &Grammar, row: &[u32], terms: &[u32]) -> usize {
-        let mut length = 0;
-        self.for_each(grammar, row, terms, |_| length += 1);
-        length
+    /// How often rules that stay stand in the documents, out of how often the old symbols do; terms are added to
+    /// `term_counts`.
+    fn count(&self, source: &Source<'_>, counts: &[u32], term_counts: &mut [u32]) -> Vec<u32> {
+        let mut rule_counts = vec![0_u32; self.kept.len()];
+        let (of_tokens, of_rules) = counts.split_at(source.terms.len());
+        for (&term, &count) in source.terms.iter().zip(of_tokens).filter(|(term, _)| **term != NONE)
+        {
+            term_counts[term as usize] += count;
+        }
+        let first_rule = source.term_count + source.rules_before;
+        for (slot, &count) in self.slots.iter().zip(of_rules).filter(|(_, count)| **count > 0) {
+            for &symbol in self.symbols_of(slot) {
+                match symbol.checked_sub(first_rule) {
+                    None => term_counts[symbol as usize] += count,
+                    Some(rule) => rule_counts[rule as usize] += count,
+                }
+            }
+        }
+        rule_counts
     }
 }
 
 /// For each rule [`OWN`], the one symbol that is left of it (a term, or `term_count` and a rule), or [`NONE`].
-fn singles(grammar: &Grammar, terms: &[u32], term_count: u32) -> Vec<u32> {
-    let rules = grammar.rule_count();
-    let grammar = grammar.slices();
+fn singles(source: &Source<'_>) -> Vec<u32> {
+    let rules = source.grammar.rule_count();
+    let grammar = source.grammar.slices();
     let mut single = vec![NONE; rules as usize];
     for rule in (0..rules).rev() {
         let (mut length, mut last) = (0, NONE);
         for &symbol in grammar.body(rule) {
             let symbol = match grammar.rule_of(symbol) {
-                None => terms[symbol as usize],
+                None => source.terms[symbol as usize],
                 Some(child) => match single[child as usize] {
-                    OWN => term_count + child,
+                    OWN => source.term_count + child,
                     other => other,
                 },
             };
@@ -254,127 +360,40 @@ fn singles(grammar: &Grammar, terms: &[u32], term_count: u32) -> Vec<u32> {
     single
 }
 
-/// How often each rule stands in the rows.
-fn count_uses(
-    grammar: &Grammar,
-    rows: &[&[u32]],
-    rule_of: &(impl Fn(u32) -> Option<u32> + Sync),
-) -> Vec<u32> {
-    let rules = grammar.rule_count() as usize;
-    let symbols: usize = rows.iter().map(|row| row.len()).sum();
-    let count = |row: &[u32], uses: &mut [u32]| {
-        for rule in row.iter().filter_map(|&symbol| rule_of(symbol)) {
-            uses[rule as usize] += 1;
+/// What becomes of each rule that is more than a symbol. Parents first: what is written out hands its uses on.
+fn fates(source: &Source<'_>, single: &[u32], counts: &[u32]) -> Vec<Fate> {
+    let grammar = source.grammar.slices();
+    let mut uses = counts[source.terms.len()..].to_vec();
+    let mut fates = vec![Fate::Unused; single.len()];
+    for rule in 0..single.len() {
+        let own = uses[rule];
+        if own == 0 {
+            continue;
         }
-    };
-    let mut uses = vec![0_u32; rules];
-    let tables = rayon::current_num_threads().min(symbols / rules.max(1));
-    if tables < 2 || rows.len() > 1 {
-        rows.iter().for_each(|row| count(row, &mut uses));
-        return uses;
-    }
-    let counted: Vec<Vec<u32>> = rows[0]
-        .par_chunks(symbols.div_ceil(tables))
-        .map(|stretch| {
-            let mut uses = vec![0_u32; rules];
-            count(stretch, &mut uses);
-            uses
-        })
-        .collect();
-    for row in counted {
-        uses.iter_mut().zip(row).for_each(|(sum, more)| *sum += more);
-    }
-    uses
-}
-
-/// The bodies of the rules that stay, and where each starts.
-fn copy_bodies(
-    grammar: &Grammar,
-    terms: &[u32],
-    replacements: &Replacements,
-) -> (Vec<u32>, Vec<u32>) {
-    let kept = &replacements.kept;
-    let lengths: Vec<Vec<u32>> = kept
-        .par_chunks(RULES_AT_ONCE)
-        .map(|rules| {
-            let length = |&rule| replacements.length(grammar, grammar.body(rule), terms) as u32;
-            rules.iter().map(length).collect()
-        })
-        .collect();
-    let mut starts = Vec::with_capacity(kept.len() + 1);
-    let mut total = 0;
-    starts.push(0);
-    for &length in lengths.iter().flatten() {
-        total += length;
-        starts.push(total);
-    }
-    let mut bodies = vec![0_u32; total as usize];
-    let sizes = lengths.iter().map(|lengths| lengths.iter().sum::<u32>() as usize);
-    let stretches = split(&mut bodies, sizes);
-    stretches.into_par_iter().zip(kept.par_chunks(RULES_AT_ONCE)).for_each(|(stretch, rules)| {
-        let mut places = stretch.iter_mut();
-        for &rule in rules {
-            replacements.for_each(grammar, grammar.body(rule), terms, |symbol| {
-                *places.next().expect("as many places as symbols") = symbol;
-            });
-        }
-    });
-    (bodies, starts)
-}
-
-/// The symbols of documents, and where each starts.
-fn copy_root(
-    grammar: &Grammar,
-    root: &[u32],
-    document_starts: &[u32],
-    terms: &[u32],
-    replacements: &Replacements,
-) -> (Vec<u32>, Vec<u32>) {
-    let counts: Vec<usize> = root
-        .par_chunks(ROOT_AT_ONCE)
-        .map(|chunk| replacements.length(grammar, chunk, terms))
-        .collect();
-    let mut copied = vec![0_u32; counts.iter().sum()];
-    let total = copied.len() as u32;
-    let before: Vec<u32> = counts
-        .iter()
-        .scan(0, |sum, &count| {
-            let before = *sum;
-            *sum += count as u32;
-            Some(before)
-        })
-        .collect();
-    let stretches = split(&mut copied, counts.into_iter());
-    let starts: Vec<Vec<u32>> = stretches
-        .into_par_iter()
-        .zip(root.par_chunks(ROOT_AT_ONCE))
-        .enumerate()
-        .map(|(chunk, (stretch, symbols))| {
-            let first = (chunk * ROOT_AT_ONCE) as u32;
-            let low = document_starts.partition_point(|&start| start < first);
-            let high =
-                document_starts.partition_point(|&start| start < first + symbols.len() as u32);
-            let mut starts = Vec::with_capacity(high - low);
-            let (mut place, mut at) = (0, 0);
-            // The symbols up to each start of a document, and then the rest.
-            for &start in &document_starts[low..high] {
-                let next = (start - first) as usize;
-                replacements.for_each(grammar, &symbols[at..next], terms, |symbol| {
-                    stretch[place] = symbol;
-                    place += 1;
-                });
-                starts.push(before[chunk] + place as u32);
-                at = next;
+        if single[rule] != OWN {
+            // What stands for it is used in its place; that has a higher number, as all that it uses.
+            if let Some(child) = single[rule].checked_sub(source.term_count)
+                && single[rule] != NONE
+            {
+                uses[child as usize] = uses[child as usize].saturating_add(own);
             }
-            replacements.for_each(grammar, &symbols[at..], terms, |symbol| {
-                stretch[place] = symbol;
-                place += 1;
+            continue;
+        }
+        let body = grammar.body(rule as u32);
+        let mut length = 0_u64;
+        for &symbol in body {
+            length += u64::from(match grammar.rule_of(symbol) {
+                None => source.terms[symbol as usize] != NONE,
+                Some(child) => single[child as usize] != NONE,
             });
-            starts
-        })
-        .collect();
-    let mut starts = starts.concat();
-    // What starts behind the last symbol: empty documents, and the end.
-    starts.resize(document_starts.len(), total);
-    (copied, starts)
+        }
+        let gain = u64::from(own - 1) * (length - 1);
+        let pays = gain > LEAST_GAIN;
+        fates[rule] = if pays { Fate::Kept } else { Fate::WrittenOut };
+        let handed_on = if pays { 1 } else { own };
+        for child in body.iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
+            uses[child as usize] = uses[child as usize].saturating_add(handed_on);
+        }
+    }
+    fates
 }

@@ -59,11 +59,6 @@ impl SegmentTerms {
         let numbers = vec![(0..terms.len() as u32).collect()];
         Self { terms, numbers }
     }
-
-    /// How many there are.
-    pub(super) fn len(&self) -> u32 {
-        self.terms.len() as u32
-    }
 }
 
 /// The terms of a segment, and for each token the term's number in it, or [`NONE`].

@@ -73,7 +73,7 @@ impl Question {
     pub fn ask<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
         match *self {
             Self::Task(task) => answer(view, task, limits),
-            Self::TfIdf(options) => Ok(tfidf(view, options, limits)),
+            Self::TfIdf(options) => tfidf(view, options, limits),
             Self::Cooccurrence { window, ordered } => cooccurrence(view, window, ordered, limits),
             Self::Collocations { window, measure } => collocations(view, window, measure, limits),
         }

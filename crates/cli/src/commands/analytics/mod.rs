@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use tadoc::answer::{Answer, Column, Labels};
-use tadoc::view::Origin;
+use tadoc::view::{Detail, Origin};
 use tadoc::{Answered, Corpus, Document, Limits, View};
 
 use self::arguments::Shared;
@@ -73,6 +73,11 @@ trait Question: Sync {
         false
     }
 
+    /// How much of the corpus it needs to know.
+    fn detail(&self) -> Detail {
+        Detail::Whole
+    }
+
     /// What is wanted of the answer, and what it may take.
     fn limits(&self) -> Limits;
 
@@ -120,7 +125,10 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     let shows_names = !is_matrix && columns.iter().any(|column| column.name == "document");
     let (names, made) = rayon::join(
         || if shows_names { names(&corpora, shared) } else { Ok(Vec::new()) },
-        || tadoc::view::open(&corpora_asked, &analyzer, chosen.as_deref(), &progress),
+        || {
+            let (chosen, detail) = (chosen.as_deref(), question.detail());
+            tadoc::view::open(&corpora_asked, &analyzer, chosen, detail, &progress)
+        },
     );
     progress.finish();
     let names = names?;

@@ -4,6 +4,7 @@ use clap::{Args, ValueEnum};
 use tadoc::analytics::TfIdfOptions;
 use tadoc::analytics::score;
 use tadoc::answer::Column;
+use tadoc::view::Detail;
 use tadoc::{Answered, Limits, Task, View, analytics};
 
 use super::Question;
@@ -154,7 +155,7 @@ const WEIGHTS: &[Column] =
 
 /// The questions that are a task of one name and nothing more.
 macro_rules! task {
-    ($question:ident, $columns:ident, $is_matrix:literal) => {
+    ($question:ident, $columns:ident, $is_matrix:literal, $detail:ident) => {
         impl Question for $question {
             fn shared(&self) -> &Shared {
                 &self.shared
@@ -168,6 +169,10 @@ macro_rules! task {
                 $is_matrix
             }
 
+            fn detail(&self) -> Detail {
+                Detail::$detail
+            }
+
             fn limits(&self) -> Limits {
                 self.shared.limits(self.top, self.strategy.strategy)
             }
@@ -179,10 +184,10 @@ macro_rules! task {
     };
 }
 
-task!(WordCount, COUNTS, false);
-task!(Sort, COUNTS, false);
-task!(InvertedIndex, DOCUMENTS, false);
-task!(TermVector, VECTORS, true);
+task!(WordCount, COUNTS, false, Counts);
+task!(Sort, COUNTS, false, Counts);
+task!(InvertedIndex, DOCUMENTS, false, Whole);
+task!(TermVector, VECTORS, true, Whole);
 
 impl Question for TfIdf {
     fn shared(&self) -> &Shared {
@@ -212,6 +217,6 @@ impl Question for TfIdf {
             smooth_idf: !self.no_smooth_idf,
             sublinear_tf: self.sublinear_tf,
         };
-        Ok(analytics::tfidf(view, options, limits))
+        analytics::tfidf(view, options, limits)
     }
 }
