@@ -7,10 +7,10 @@
 
 use tadoc_core::{Network, Strategy};
 
-use crate::traverse::{OrderedSet, table_limit};
+use crate::traverse::{OrderedSet, is_dense, table_limit};
 
 /// Documents are sampled until they have so many symbols, or this part of all.
-const SAMPLED_SYMBOLS: u64 = 1 << 17;
+const SAMPLED_SYMBOLS: u64 = 1 << 14;
 const SAMPLED_PART: u64 = 64;
 
 /// What a step costs, in the same unit: a symbol looked at, a rule gone into, a table gone into, an entry of it read,
@@ -89,6 +89,10 @@ fn steps(network: &Network, symbols: &[u32], limit: u64, seen: &mut OrderedSet) 
             .for_each(|rule| seen.insert(rule));
     };
     let own = symbols.len() as f64 * SYMBOL;
+    if is_dense(network, symbols.len()) {
+        // Counted in the same way with tables and without.
+        return (own, own);
+    }
     let (mut top_down, mut bottom_up, mut bottom_up_rules) = (own, own, 0.0);
     rules_of(symbols, seen);
     seen.drain(|rule, seen| {

@@ -21,7 +21,7 @@ const SEQUENCE_COLUMNS: &[Column] =
 /// Counts below this are put in order by counting.
 const CLASSES: usize = 64;
 /// Symbols of documents that are worked on at a time.
-pub(super) const SYMBOLS_AT_ONCE: u64 = 1 << 22;
+pub(super) const SYMBOLS_AT_ONCE: u64 = 1 << 23;
 
 /// Documents, each with its items: by count descending, then item ascending.
 pub(super) struct TermVectors<'n, N> {

@@ -7,7 +7,7 @@
 //!
 //! Cost a document: one random access for each symbol of it and of the different rules that it uses (top-down),
 //! or a step for each item of the text, most of them along a table (bottom-up). A document with a large part
-//! of all symbols is counted densely, on all threads, if there are no tables. Memory: 8 bytes a rule and an item for each thread, half of
+//! of all symbols is counted densely, on all threads, with tables or without. Memory: 8 bytes a rule and an item for each thread, half of
 //! it where the text has fewer than 2^32 words.
 
 use std::ops::Range;
@@ -119,14 +119,8 @@ impl<'n> Walker<'n> {
         found.0.clear();
         found.1.clear();
         let symbols = grammar.document(document);
-        let size = (grammar.rule_count() + grammar.token_count()) as usize;
-        if tables.is_none() && symbols.len() >= DENSE.max(size / 4) {
-            let start = grammar.document_starts()[document];
-            let counted = occurrences(network, start..start + symbols.len() as u32);
-            for (item, count) in (0..).zip(counted.items).filter(|&(_, count)| count > 0) {
-                found.0.push(item);
-                found.1.push(count);
-            }
+        if is_dense(network, symbols.len()) {
+            count_densely(network, document, found);
         } else {
             match counters {
                 Counters::Narrow(of_rules, of_items) => {
@@ -151,6 +145,10 @@ impl<'n> Walker<'n> {
         found.0.clear();
         found.1.clear();
         let symbols = network.grammar().document(document);
+        if is_dense(network, symbols.len()) {
+            count_densely(network, document, found);
+            return &found.0;
+        }
         match counters {
             Counters::Narrow(of_rules, _) => {
                 let items = DistinctItems { items };
@@ -178,6 +176,22 @@ impl<'n> Walker<'n> {
             Counters::Wide(of_rules, _) => walk_rules(network, symbols, rules, of_rules, found),
         }
         DocumentItems { items: &found.0, counts: &found.1 }
+    }
+}
+
+/// Whether a document of so many symbols is counted densely.
+pub(crate) fn is_dense(network: &Network, symbols: usize) -> bool {
+    let size = (network.grammar().rule_count() + network.grammar().token_count()) as usize;
+    symbols >= DENSE.max(size / 4)
+}
+
+/// Counts all that there is, and keeps what the document has.
+fn count_densely(network: &Network, document: usize, found: &mut (Vec<u32>, Vec<u64>)) {
+    let starts = network.grammar().document_starts();
+    let counted = occurrences(network, starts[document]..starts[document + 1]);
+    for (item, count) in (0..).zip(counted.items).filter(|&(_, count)| count > 0) {
+        found.0.push(item);
+        found.1.push(count);
     }
 }
 

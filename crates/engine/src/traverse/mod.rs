@@ -40,6 +40,7 @@ mod weights;
 
 pub use borders::Borders;
 pub use documents::{DocumentItems, Walker, map_documents, map_documents_in};
+pub(crate) use documents::is_dense;
 pub(crate) use ordered_set::OrderedSet;
 pub use postings::{DocumentLists, Postings};
 pub(crate) use tables::table_limit;
