@@ -84,7 +84,7 @@ impl<N: Names> InvertedIndex<N> {
 }
 
 /// Puts documents by count descending; they come in ascending order, which equal counts keep.
-pub(super) fn rank(documents: &mut [(u32, u64)]) {
+pub(super) fn rank<C: Copy + Ord>(documents: &mut [(u32, C)]) {
     if !documents.is_sorted_by(|one, other| one.1 >= other.1) {
         documents.sort_by_key(|&(_, count)| Reverse(count));
     }

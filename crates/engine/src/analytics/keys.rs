@@ -29,6 +29,12 @@ pub(super) trait Key: Pod + Ord + Default + Debug + Send + Sync {
         self.digit(Self::BITS - TAG_BITS, TAG_BITS)
     }
 
+    /// Its lowest `bits` bits, which are at most 64.
+    fn low(self, bits: u32) -> u64;
+
+    /// A key of its lowest `bits` bits, and of those above them.
+    fn of_parts(high: u32, low: u64, bits: u32) -> Self;
+
     /// Appends the key to bytes that [`Key::take`] reads.
     fn put(self, into: &mut Vec<u8>);
 
@@ -49,6 +55,17 @@ impl Key for u64 {
 
     fn with_tag(self, tag: u32) -> Self {
         self | Self::from(tag) << (Self::BITS - TAG_BITS)
+    }
+
+    #[inline]
+    fn low(self, bits: u32) -> u64 {
+        (self & mask(bits) as Self) as u64
+    }
+
+    #[inline]
+    fn of_parts(high: u32, low: u64, bits: u32) -> Self {
+        // No high bits are left where the low ones are all.
+        Self::from(high).checked_shl(bits).unwrap_or(0) | Self::from(low)
     }
 
     fn put(self, into: &mut Vec<u8>) {
@@ -79,6 +96,17 @@ impl Key for u128 {
 
     fn with_tag(self, tag: u32) -> Self {
         self | Self::from(tag) << (Self::BITS - TAG_BITS)
+    }
+
+    #[inline]
+    fn low(self, bits: u32) -> u64 {
+        (self & mask(bits) as Self) as u64
+    }
+
+    #[inline]
+    fn of_parts(high: u32, low: u64, bits: u32) -> Self {
+        // No high bits are left where the low ones are all.
+        Self::from(high).checked_shl(bits).unwrap_or(0) | Self::from(low)
     }
 
     fn put(self, into: &mut Vec<u8>) {
@@ -112,6 +140,16 @@ impl Key for Wide {
 
     fn with_tag(self, tag: u32) -> Self {
         [self[0].with_tag(tag), self[1]]
+    }
+
+    #[inline]
+    fn low(self, bits: u32) -> u64 {
+        self[1].low(bits)
+    }
+
+    #[inline]
+    fn of_parts(high: u32, low: u64, bits: u32) -> Self {
+        [0, u128::of_parts(high, low, bits)]
     }
 
     fn put(self, into: &mut Vec<u8>) {
@@ -167,6 +205,12 @@ mod tests {
         let mut bytes = Vec::new();
         key.put(&mut bytes);
         assert_eq!((K::take(&bytes), bytes.len() as u32 * 8), (key, K::BITS));
+        if K::BITS <= 128 {
+            let low = (bits * items.len() as u32).min(64) - 20;
+            let high = key.digit(low, 20.min(K::BITS - low));
+            let whole = bits * items.len() as u32 <= low + 20;
+            assert!(!whole || K::of_parts(high, key.low(low), low) == key);
+        }
         let mask = K::mask(bits * (items.len() as u32 - 1));
         let shorter = items[1..].iter().fold(K::default(), |key, &item| key.push(bits, item, mask));
         let tagged = shorter.with_tag(9);

@@ -184,17 +184,17 @@ fn sequences<'v, K: Key + Record<Key = K>>(
     let bottom_up = strategy == Some(Strategy::BottomUp);
     if !bottom_up {
         match task {
-            Task::RankedInvertedIndex { .. } => {
+            Task::RankedInvertedIndex { .. } if ranked::fits(network.length()) => {
                 return Ok(Box::new(RankedIndex::<K>::new(network, packing, least, top, memory)?));
             }
-            Task::SequenceCountPerDocument { .. } => {}
-            _ => {
+            Task::SequenceCount { .. } => {
                 let windows = Windows::<K>::new(network, packing.n);
                 let occurrences = occurrences(network, ..);
                 let counts =
                     SequenceCounts::new(windows, packing, &occurrences, least, top, memory, false);
                 return Ok(Box::new(counts.map_err(temporary)?));
             }
+            _ => {}
         }
     }
     let (made, names) = sequence_network::make::<K>(network, packing, memory)?;

@@ -110,7 +110,6 @@ impl Layout {
 /// buckets do not. Full rows go to pieces of blocks that all buckets share, so that nothing is ever moved to grow.
 #[derive(Debug)]
 pub(super) struct Buckets<R> {
-    layout: Layout,
     waiting: Vec<R>,
     waiting_counts: Vec<u8>,
     blocks: Vec<Vec<R>>,
@@ -124,7 +123,6 @@ impl<R: Record> Buckets<R> {
     pub(super) fn new(layout: Layout) -> Self {
         let buckets = layout.buckets();
         Self {
-            layout,
             waiting: vec![R::default(); buckets * WAITING],
             waiting_counts: vec![0; buckets],
             blocks: Vec::new(),
@@ -134,9 +132,9 @@ impl<R: Record> Buckets<R> {
         }
     }
 
+    /// Adds a record to the bucket of its key.
     #[inline]
-    pub(super) fn push(&mut self, record: R) {
-        let bucket = self.layout.bucket(record.key());
+    pub(super) fn push(&mut self, bucket: usize, record: R) {
         let count = self.waiting_counts[bucket] as usize;
         self.waiting[bucket * WAITING + count] = record;
         self.waiting_counts[bucket] = count as u8 + 1;
@@ -219,9 +217,9 @@ impl<R> Default for Sorter<R> {
 }
 
 impl<R: Record> Sorter<R> {
-    /// The records of one bucket out of many fillings, in the order of the fillings, sorted by key. Records of equal
-    /// keys stay in order.
-    pub(super) fn sorted(&mut self, fillings: &[Buckets<R>], bucket: usize) -> &[R] {
+    /// The records of one bucket out of many fillings, in the order of the fillings, sorted by the lowest `bits` bits of
+    /// their keys; the others are the same in a bucket. Records of equal keys stay in order.
+    pub(super) fn sorted(&mut self, fillings: &[Buckets<R>], bucket: usize, bits: u32) -> &[R] {
         self.records.clear();
         for filling in fillings {
             filling.pieces(bucket).for_each(|piece| self.records.extend_from_slice(piece));
@@ -230,9 +228,7 @@ impl<R: Record> Sorter<R> {
         if self.scratch.len() < length {
             self.scratch.resize(length, R::default());
         }
-        if let Some(filling) = fillings.first() {
-            sort(&mut self.records, &mut self.scratch[..length], filling.layout.low_bits);
-        }
+        sort(&mut self.records, &mut self.scratch[..length], bits);
         &self.records
     }
 }
@@ -348,12 +344,14 @@ mod tests {
             .chunks(30_000)
             .map(|chunk| {
                 let mut buckets = Buckets::new(layout);
-                chunk.iter().for_each(|&key| buckets.push(key));
+                chunk.iter().for_each(|&key| buckets.push(layout.bucket(key), key));
                 buckets.finish()
             })
             .collect();
         let sorted: Vec<u64> = (0..layout.buckets())
-            .flat_map(|bucket| Sorter::default().sorted(&fillings, bucket).to_vec())
+            .flat_map(|bucket| {
+                Sorter::default().sorted(&fillings, bucket, layout.low_bits).to_vec()
+            })
             .collect();
         let mut expected = all;
         expected.sort_unstable();

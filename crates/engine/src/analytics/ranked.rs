@@ -17,7 +17,7 @@ use tadoc_core::Network;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
 use super::inverted_index::{RANKED_COLUMNS, rank};
-use super::keys::Key;
+use super::keys::{Key, bits_for};
 use super::labels::Packing;
 use super::partition::{Record, Sorter};
 use super::sites::Sites;
@@ -39,7 +39,13 @@ pub(super) struct RankedIndex<'n, K> {
     top: usize,
 }
 
+/// Whether the counts of a text of so many words fit those that are kept here.
+pub(super) fn fits(words: u64) -> bool {
+    words <= u32::MAX.into()
+}
+
 impl<'n, K: Key + Record<Key = K>> RankedIndex<'n, K> {
+    /// For texts that [`fits`] says yes to.
     pub(super) fn new(
         network: &'n Network,
         packing: Packing,
@@ -74,20 +80,26 @@ impl<'n, K: Key + Record<Key = K>> RankedIndex<'n, K> {
         Ok(Self { network, packing, sites, of_rules, least, top })
     }
 
-    /// The rows of a bucket, out of its places in documents and in rules.
-    fn rows(&self, root: &[(K, u32)], rules: &[(K, u32)]) -> BucketRows<K> {
+    /// The rows of a bucket, out of its places in documents (so many, each a sequence and a document, in order) and in rules.
+    fn rows(
+        &self,
+        length: usize,
+        root: impl Fn(usize) -> (K, u32),
+        rules: &[(K, u32)],
+    ) -> BucketRows<K> {
         let mut rows = BucketRows::default();
-        let mut found: Vec<(u32, u64)> = Vec::new();
+        let mut found: Vec<(u32, u32)> = Vec::new();
         let (mut at_root, mut at_rule) = (0, 0);
+        let root = |place: usize| (place < length).then(|| root(place));
         loop {
-            let key = match (root.get(at_root), rules.get(at_rule)) {
-                (Some(&(one, _)), Some(&(other, _))) => one.min(other),
-                (Some(&(key, _)), None) | (None, Some(&(key, _))) => key,
+            let key = match (root(at_root), rules.get(at_rule)) {
+                (Some((one, _)), Some(&(other, _))) => one.min(other),
+                (Some((key, _)), None) | (None, Some(&(key, _))) => key,
                 (None, None) => break,
             };
             found.clear();
             let mut places = 0;
-            while let Some(&(_, document)) = root.get(at_root).filter(|record| record.0 == key) {
+            while let Some((_, document)) = root(at_root).filter(|record| record.0 == key) {
                 // Places in the root come in the order of documents.
                 match found.last_mut() {
                     Some(last) if last.0 == document => last.1 += 1,
@@ -104,14 +116,15 @@ impl<'n, K: Key + Record<Key = K>> RankedIndex<'n, K> {
                     at_rule += 1;
                 }
                 let (documents, counts) = self.of_rules.get(rule);
-                let counts = counts.iter().map(|&count| times * count);
+                let counts = counts.iter().map(|&count| times * count as u32);
                 found.extend(documents.iter().copied().zip(counts));
                 places += 1;
             }
             if places > 1 {
                 add_up(&mut found);
             }
-            if self.least > 1 && found.iter().map(|&(_, count)| count).sum::<u64>() < self.least {
+            let total = || found.iter().map(|&(_, count)| u64::from(count)).sum::<u64>();
+            if self.least > 1 && total() < self.least {
                 continue;
             }
             if found.is_empty() {
@@ -128,7 +141,7 @@ impl<'n, K: Key + Record<Key = K>> RankedIndex<'n, K> {
 }
 
 /// Adds up the counts of equal documents.
-fn add_up(found: &mut Vec<(u32, u64)>) {
+fn add_up(found: &mut Vec<(u32, u32)>) {
     found.sort_unstable();
     found.dedup_by(|later, kept| {
         let same = later.0 == kept.0;
@@ -145,7 +158,7 @@ struct BucketRows<K> {
     keys: Vec<K>,
     /// Where the documents of each end.
     ends: Vec<usize>,
-    documents: Vec<(u32, u64)>,
+    documents: Vec<(u32, u32)>,
 }
 
 /// Rows of several buckets.
@@ -182,7 +195,7 @@ impl<K: Key> Rows for RankedRows<'_, K> {
                 self.packing.show(self.labels, bucket.keys[place], |sequence| {
                     for &(document, count) in &bucket.documents[row..end] {
                         let name = self.labels.documents[numbers[document as usize] as usize];
-                        each(&[sequence, Value::Text(name), Value::Count(count)]);
+                        each(&[sequence, Value::Text(name), Value::Count(count.into())]);
                     }
                 });
                 row = end;
@@ -204,11 +217,41 @@ impl<K: Key + Record<Key = K>> Answer for RankedIndex<'_, K> {
         labels: Labels<'_>,
         each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
     ) -> io::Result<()> {
+        let documents = self.network.documents().len() as u32;
+        let (low_bits, document_bits) = (self.sites.low_bits(), bits_for(documents));
+        // A bucket has the high bits of its keys, so that the others and the document may fit one number: half the bytes.
+        if low_bits + document_bits <= u64::BITS {
+            let pack =
+                |key: K, document: usize| key.low(low_bits) << document_bits | document as u64;
+            let unpack = |bucket: usize, record: u64| {
+                let key = K::of_parts(bucket as u32, record >> document_bits, low_bits);
+                (key, (record & u64::mask(document_bits)) as u32)
+            };
+            self.for_each_batch(labels, pack, low_bits + document_bits, unpack, each)
+        } else {
+            let pack = |key: K, document: usize| (key, document as u32);
+            self.for_each_batch(labels, pack, low_bits, |_, record| record, each)
+        }
+    }
+}
+
+impl<K: Key + Record<Key = K>> RankedIndex<'_, K> {
+    /// Makes the rows, some buckets at a time. `pack` makes a record of a sequence and its document, by whose lowest `bits`
+    /// bits places are sorted, and `unpack` takes it apart again.
+    fn for_each_batch<R: Record>(
+        &self,
+        labels: Labels<'_>,
+        pack: impl Fn(K, usize) -> R + Sync,
+        bits: u32,
+        unpack: impl Fn(usize, R) -> (K, u32) + Sync,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
         let at_once = rayon::current_num_threads() * BUCKETS_PER_THREAD;
+        let low_bits = self.sites.low_bits();
         for pass in &self.sites.passes {
             let filled = self.sites.fill(
                 pass,
-                |document, key| Some((key, document as u32)),
+                |document, key| Some(pack(key, document)),
                 |rule, key| Some((key, rule)),
             );
             for first in pass.clone().step_by(at_once) {
@@ -217,8 +260,9 @@ impl<K: Key + Record<Key = K>> Answer for RankedIndex<'_, K> {
                 let made = (first..last).into_par_iter().with_max_len(1).map_init(
                     sorters,
                     |(of_root, of_rules), bucket| {
-                        let root = of_root.sorted(&filled.root, bucket);
-                        self.rows(root, of_rules.sorted(&filled.rules, bucket))
+                        let root = of_root.sorted(&filled.root, bucket, bits);
+                        let rules = of_rules.sorted(&filled.rules, bucket, low_bits);
+                        self.rows(root.len(), |place| unpack(bucket, root[place]), rules)
                     },
                 );
                 let buckets: Vec<BucketRows<K>> = made.collect();

@@ -64,7 +64,7 @@ pub(super) fn make<K: Key + Record<Key = K>>(
             for (row, place) in of_chunk.iter().zip(chunk * per_thread..) {
                 let mut at = starts[place];
                 row.sequences(&windows, |key| {
-                    buckets.push((key, at));
+                    buckets.push(layout.bucket(key), (key, at));
                     at += 1;
                 });
                 for rule in row.rules(network, packing.n) {
@@ -79,7 +79,9 @@ pub(super) fn make<K: Key + Record<Key = K>>(
     let sorted: Vec<Vec<(K, u32)>> = (0..layout.buckets())
         .into_par_iter()
         .with_max_len(1)
-        .map_init(Sorter::default, |sorter, bucket| sorter.sorted(&filled, bucket).to_vec())
+        .map_init(Sorter::default, |sorter, bucket| {
+            sorter.sorted(&filled, bucket, layout.low_bits).to_vec()
+        })
         .collect();
     drop(filled);
     let distinct: Vec<Vec<K>> = sorted

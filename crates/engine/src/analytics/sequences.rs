@@ -88,7 +88,7 @@ impl<K: Key + Record<Key = K>> SequenceCounts<K> {
                     (weight > 0 && keep(key)).then_some((key, weight))
                 },
             );
-            let mut ranking = Ranking::new(count(&filled, pass, least));
+            let mut ranking = Ranking::new(count(&filled, pass, sites.low_bits(), least));
             drop(filled);
             if let Some(top) = top {
                 ranking.truncate(top);
@@ -113,7 +113,7 @@ fn least_of_top<C: Crossings>(sites: &Sites<C>, weights: &[u64], top: usize) -> 
             |_, _| None::<C::Key>,
             |rule, key| Some((key, weights[rule as usize])).filter(|&(_, weight)| weight > 0),
         );
-        let buckets = count(&filled, pass, 1);
+        let buckets = count(&filled, pass, sites.low_bits(), 1);
         for bucket in buckets {
             highest.extend(std::iter::repeat_n(1, bucket.once.len()));
             highest.extend(bucket.more.iter().map(|&(_, count)| count));
@@ -130,13 +130,14 @@ fn least_of_top<C: Crossings>(sites: &Sites<C>, weights: &[u64], top: usize) -> 
 fn count<K: Key + Record<Key = K>>(
     filled: &Filled<K, (K, u64)>,
     pass: &Range<usize>,
+    bits: u32,
     least: u64,
 ) -> Vec<Bucket<K>> {
     let buckets = pass.clone().into_par_iter().with_max_len(1);
     let sorters = || (Sorter::default(), Sorter::default());
     let counted = buckets.map_init(sorters, |(of_root, of_rules), bucket| {
-        let root = of_root.sorted(&filled.root, bucket);
-        count_bucket(root, of_rules.sorted(&filled.rules, bucket), least)
+        let root = of_root.sorted(&filled.root, bucket, bits);
+        count_bucket(root, of_rules.sorted(&filled.rules, bucket, bits), least)
     });
     counted.collect()
 }

@@ -86,6 +86,11 @@ impl<C: Crossings> Sites<C> {
         self.crossings.network()
     }
 
+    /// Bits of a key below those that choose its bucket.
+    pub(super) fn low_bits(&self) -> u32 {
+        self.layout.low_bits
+    }
+
     /// How many crossings each bucket has.
     fn count(&self) -> Vec<u64> {
         let buckets = self.layout.buckets();
@@ -112,21 +117,22 @@ impl<C: Crossings> Sites<C> {
 
     /// Makes the crossings of a pass. `of_root` makes a record of a document's place and a key, `of_rule` of a rule and
     /// a key; what they give no record for is left out.
-    pub(super) fn fill<R: Record<Key = C::Key>, S: Record<Key = C::Key>>(
+    pub(super) fn fill<R: Record, S: Record>(
         &self,
         pass: &Range<usize>,
         of_root: impl Fn(usize, C::Key) -> Option<R> + Sync,
         of_rule: impl Fn(u32, C::Key) -> Option<S> + Sync,
     ) -> Filled<R, S> {
         let all = pass.len() == self.layout.buckets();
-        let in_pass = |key: C::Key| all || pass.contains(&self.layout.bucket(key));
+        let in_pass = |bucket: usize| all || pass.contains(&bucket);
         let root = stretches(self.network().grammar().root().len() as u32).map(|stretch| {
             let mut buckets = Buckets::new(self.layout);
             self.crossings.of_root(stretch, |document, key| {
-                if in_pass(key)
+                let bucket = self.layout.bucket(key);
+                if in_pass(bucket)
                     && let Some(record) = of_root(document, key)
                 {
-                    buckets.push(record);
+                    buckets.push(bucket, record);
                 }
             });
             buckets.finish()
@@ -135,10 +141,11 @@ impl<C: Crossings> Sites<C> {
             let mut buckets = Buckets::new(self.layout);
             for rule in stretch {
                 self.crossings.of_rule(rule, |key| {
-                    if in_pass(key)
+                    let bucket = self.layout.bucket(key);
+                    if in_pass(bucket)
                         && let Some(record) = of_rule(rule, key)
                     {
-                        buckets.push(record);
+                        buckets.push(bucket, record);
                     }
                 });
             }

@@ -39,8 +39,8 @@ mod tables;
 mod weights;
 
 pub use borders::Borders;
-pub use documents::{DocumentItems, Walker, map_documents, map_documents_in};
 pub(crate) use documents::is_dense;
+pub use documents::{DocumentItems, Walker, map_documents, map_documents_in};
 pub(crate) use ordered_set::OrderedSet;
 pub use postings::{DocumentLists, Postings};
 pub(crate) use tables::table_limit;
