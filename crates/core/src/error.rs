@@ -79,11 +79,17 @@ pub enum Error {
         /// Which one.
         path: PathBuf,
     },
-    /// The view that is stored beside an archive is of another one.
+    /// The view that is stored beside an archive cannot be used.
     #[error(
-        "the stored view is of another archive, or of this one before a change; make it again with `tadoc index --view`"
+        "the stored view {} cannot be used: {reason}; delete it, or make it again with `tadoc index --view`",
+        path.display()
     )]
-    StaleView,
+    StoredView {
+        /// Where it is.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
     /// A backend could not do its work.
     #[error("{what}")]
     Backend {

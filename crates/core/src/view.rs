@@ -6,7 +6,7 @@
 //! again, and their rules likewise. Terms are numbered in byte order, so that the order of numbers is the
 //! order of terms, and sequences packed into integers compare as sequences of terms do.
 //!
-//! It costs 4 bytes a symbol and a document, 12 a rule, and the terms' bytes with 8 more for each. Nothing
+//! It costs 4 bytes a symbol, 8 a document, 16 a rule, and the terms' bytes with 12 more for each. Nothing
 //! depends on where the arrays lie: a view may be mapped from a file.
 
 use std::ops::Range;
@@ -155,7 +155,8 @@ impl Network {
         Ok(network)
     }
 
-    /// Whether there is a root, and so documents; otherwise there are counts only.
+    /// Whether there is a root, and so documents; otherwise there are counts only: all documents seem empty, and only
+    /// traversals of the whole corpus give what is right.
     pub fn has_root(&self) -> bool {
         self.has_root
     }

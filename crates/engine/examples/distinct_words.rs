@@ -1,7 +1,7 @@
 //! A question of your own, asked of an archive without unpacking it: how many different words has each document?
 //!
 //! ```text
-//! cargo run --release --example distinct_words -- corpus.tdc
+//! cargo run --release --package tadoc --example distinct_words -- corpus.tdc
 //! ```
 //!
 //! It takes a view of the archive, and goes over its documents on all threads with a walker, which gives

@@ -50,8 +50,10 @@
 //!
 //! - [`compress`](mod@compress): from inputs to an archive, and from one level to the other.
 //! - [`corpus`]: an open archive, its documents, restoring and verifying.
-//! - [`analytics`]: what is counted and weighed.
+//! - [`analytics`]: the tasks, and what is counted and weighed.
 //! - [`analyzer`]: what turns words into the terms that are counted.
+//! - [`view`]: from archives and an analyzer to the grammar over terms that tasks run on.
+//! - [`traverse`]: ways over that grammar, to write tasks of your own.
 //! - [`build`]: what compressing is made of: lexers, dictionary, grammar builders.
 //! - [`progress`]: observers, which see how far work has come and may end it.
 //! - [`error`]: what can go wrong, worded for the person who meets it.
@@ -62,8 +64,8 @@
 //! # Threads and memory
 //!
 //! Compressing and transcoding have a thread pool of their own. [`CompressOptions`] bounds threads and memory:
-//! text beyond the bound becomes further segments of the same archive. Reading holds one segment at a time, and
-//! decodes it in the rayon pool that it is called in. The crate sets up nothing global.
+//! text beyond the bound becomes further segments of the same archive. Restoring holds one segment at a time, a view is
+//! in memory as a whole; both work in the rayon pool that they are called in. The crate sets up nothing global.
 
 pub mod analytics;
 pub mod analyzer;

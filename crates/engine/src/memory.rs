@@ -8,7 +8,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 
 use bytemuck::Pod;
-use memmap2::{Advice, MmapMut};
+use memmap2::MmapMut;
 
 /// The size of a large page.
 const LARGE_PAGE: usize = 2 << 20;
@@ -29,7 +29,8 @@ impl<T: Pod> Zeroed<T> {
             // One page more, so that the row can begin with a page. No memory for it is told when a vector asks.
             if let Ok(map) = MmapMut::map_anon(bytes + LARGE_PAGE) {
                 // Only a wish: without large pages, it works all the same.
-                let _ = map.advise(Advice::HugePage);
+                #[cfg(target_os = "linux")]
+                let _ = map.advise(memmap2::Advice::HugePage);
                 let start = map.as_ptr().align_offset(LARGE_PAGE);
                 if start <= LARGE_PAGE {
                     return Self(Row::Mapped { map, start, bytes });

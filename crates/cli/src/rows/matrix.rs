@@ -34,8 +34,8 @@ impl Matrix {
         write!(
             self.output,
             "%%MatrixMarket matrix coordinate {kind} general\n\
-             % rows: documents in the order of `tadoc list`; columns: terms in the order of `tadoc sort` with \
-             the same analyzer flags\n\
+             % rows: the documents asked about, in the order of `tadoc list`; columns: the terms of `tadoc sort` with \
+             the same --documents, --min-count and flags on terms\n\
              {documents} {terms} {}\n",
             entries.len()
         )?;

@@ -149,11 +149,28 @@ impl BlockWriter {
 }
 
 /// Opens the view that is stored beside an archive; `None` if there is none. With `counts_only`, the root is not read, and
-/// the view has counts instead.
+/// the view has counts instead. Whatever is wrong with it is an [`Error::StoredView`].
 pub fn open_view(archive: &Archive, counts_only: bool) -> Result<Option<View>> {
     let path = view_path(archive.path());
-    let io = |error| Error::io(&path, error);
-    let file = match File::open(&path) {
+    open(&path, archive, counts_only).map_err(|error| {
+        // What is said about archives is to be said about the view.
+        let reason = match error {
+            Error::Checksum { .. } => "its bytes are not those that were written".to_string(),
+            Error::Truncated { .. } => "it is cut short".to_string(),
+            Error::UnsupportedVersion { found, supported } => {
+                format!("it has version {found}, this tadoc reads version {supported}")
+            }
+            Error::Malformed { what } => what,
+            Error::Io { source, .. } => source.to_string(),
+            other => other.to_string(),
+        };
+        Error::StoredView { path, reason }
+    })
+}
+
+fn open(path: &Path, archive: &Archive, counts_only: bool) -> Result<Option<View>> {
+    let io = |error| Error::io(path, error);
+    let file = match File::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io(error)),
@@ -170,6 +187,9 @@ pub fn open_view(archive: &Archive, counts_only: bool) -> Result<Option<View>> {
     let root = ranges[2].start..(ranges[2].start + root_bytes).min(ranges[2].end);
     check_blocks(&map, end, counts_only.then_some(&root))?;
     let documents = (lengths[4].max(1) - 1) as u32;
+    if u64::from(documents) != archive.summary().documents {
+        return Err(Error::malformed("it has other documents than the archive"));
+    }
     let terms = Terms::new_unchecked(slice(&map, &ranges[0]), slice(&map, &ranges[1]))?;
     let mut parts: Vec<Part> = slice::<u32>(&map, &ranges[5])
         .chunks_exact(4)
@@ -209,19 +229,20 @@ fn read_header(map: &[u8], fingerprint: Fingerprint) -> Result<[u64; ARRAYS]> {
     if reader.take(8)? != MAGIC || cfg!(target_endian = "big") {
         return Err(Error::malformed(format!("{WHAT} is none")));
     }
-    let version = reader.u32()?;
-    if version != VERSION {
-        return Err(Error::UnsupportedVersion { found: version, supported: VERSION });
-    }
     let expected = u64::from_le_bytes(sum.try_into().expect("eight bytes"));
     let found = checksum(bytes);
     if found != expected {
         return Err(Error::Checksum { what: format!("the header of {WHAT}"), expected, found });
     }
+    let version = reader.u32()?;
+    if version != VERSION {
+        return Err(Error::UnsupportedVersion { found: version, supported: VERSION });
+    }
     reader.u32()?;
     let file_bytes = reader.u64()?;
     if [reader.u64()?, reader.u64()?] != fingerprint {
-        return Err(Error::StaleView);
+        let what = "it is of another archive, or of this one before a change";
+        return Err(Error::malformed(what));
     }
     let mut lengths = [0; ARRAYS];
     for length in &mut lengths {

@@ -14,7 +14,7 @@ const SAMPLED_SYMBOLS: u64 = 1 << 14;
 const SAMPLED_PART: u64 = 64;
 
 /// What a step costs, in the same unit: a symbol looked at, a rule gone into, a table gone into, an entry of it read,
-/// and one made. Measured by `cargo xtask bench analytics`; only the proportions matter.
+/// and one made. Only the proportions matter; `cargo xtask bench analytics --strategies` shows whether they choose well.
 const SYMBOL: f64 = 1.0;
 const RULE: f64 = 2.5;
 const TABLE: f64 = 1.0;

@@ -2,7 +2,7 @@
 //!
 //! The dictionaries of all segments are analyzed, and their terms become one list (`terms`). Then every segment is
 //! decoded and its tokens made terms (`segment`), and the grammars are put behind one another. Segments are decoded one
-//! at a time, so that beside the view only one of them is in memory.
+//! at a time, so that beside the pieces of the view only one of them is in memory.
 //!
 //! A view of all words and documents can be stored beside its archive ([`store`]); it is then mapped, and views with an
 //! analyzer or of some documents are made from it.
@@ -270,7 +270,7 @@ impl ViewParts {
             rules_before: self.rule_count as u32,
             documents: input.places.as_deref(),
         };
-        let piece = source.piece(detail, &mut self.term_counts);
+        let piece = source.piece(detail, &mut self.term_counts)?;
         self.rule_count += piece.rule_counts.len() as u64;
         self.pieces.push(piece);
         self.documents.push(input.documents.clone());

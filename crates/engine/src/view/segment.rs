@@ -1,7 +1,7 @@
 //! One segment's grammar with its tokens made terms, and rules that do not pay written out.
 //!
 //! Separators and removed words go; a rule that is left with nothing goes too, one that is left with a single
-//! symbol is replaced by it, and one that saves next to nothing is replaced by its body: half of all rules are two
+//! symbol is replaced by it, and one that saves next to nothing is replaced by its body: very many rules are two
 //! symbols that come twice, and a rule costs a miss of the cache wherever it is met. The order of rules stays, so
 //! parents still come before children.
 //!
@@ -12,13 +12,14 @@ use rayon::prelude::*;
 use tadoc_core::Grammar;
 
 use super::{Detail, NONE};
+use crate::error::{Error, Result};
 
 /// Symbols of the root that a thread copies at a time.
 const ROOT_AT_ONCE: usize = 1 << 16;
 /// Rules that a thread copies at a time.
 const RULES_AT_ONCE: usize = 1 << 14;
 /// A rule of `length` symbols and `uses` uses stays if `(uses - 1) * (length - 1)`, which is by how much the grammar would grow
-/// without it and one, is above this. Measured: higher saves few more rules.
+/// without it and one, is above this.
 const LEAST_GAIN: u64 = 3;
 /// What is longer is not written out, whatever it saves: chains of rules would be written out at each of their links.
 const LONGEST_WRITTEN_OUT: usize = 64;
@@ -51,7 +52,7 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     /// Makes the piece. How often terms stand in the documents is added to `term_counts`.
-    pub(super) fn piece(&self, detail: Detail, term_counts: &mut [u32]) -> Piece {
+    pub(super) fn piece(&self, detail: Detail, term_counts: &mut [u32]) -> Result<Piece> {
         let chosen: Vec<&[u32]>;
         let rows = match self.documents {
             None => &[self.grammar.root()][..],
@@ -62,7 +63,7 @@ impl Source<'_> {
         };
         let counts = count_symbols(self.grammar, rows);
         let replacements = Replacements::new(self, &counts);
-        let rule_counts = replacements.count(self, &counts, term_counts);
+        let rule_counts = replacements.count(self, &counts, term_counts)?;
         drop(counts);
         let (bodies, rule_starts) = self.copy_bodies(&replacements);
         let documents = self.documents.map_or(self.grammar.document_count(), <[usize]>::len);
@@ -81,7 +82,7 @@ impl Source<'_> {
                 self.copy_root(&rows.concat(), &starts, &replacements)
             }
         };
-        Piece { root, bodies, rule_starts, document_starts, rule_counts }
+        Ok(Piece { root, bodies, rule_starts, document_starts, rule_counts })
     }
 
     /// The bodies of the rules that stay, and where each starts.
@@ -315,23 +316,35 @@ impl Replacements {
 
     /// How often rules that stay stand in the documents, out of how often the old symbols do; terms are added to
     /// `term_counts`.
-    fn count(&self, source: &Source<'_>, counts: &[u32], term_counts: &mut [u32]) -> Vec<u32> {
+    fn count(
+        &self,
+        source: &Source<'_>,
+        counts: &[u32],
+        term_counts: &mut [u32],
+    ) -> Result<Vec<u32>> {
+        // The counts of one segment fit; those of many may not.
+        let add = |sum: &mut u32, more: u32| {
+            *sum = sum
+                .checked_add(more)
+                .ok_or(Error::TooMany { what: "symbols", most: u32::MAX.into() })?;
+            Ok::<(), Error>(())
+        };
         let mut rule_counts = vec![0_u32; self.kept.len()];
         let (of_tokens, of_rules) = counts.split_at(source.terms.len());
         for (&term, &count) in source.terms.iter().zip(of_tokens).filter(|(term, _)| **term != NONE)
         {
-            term_counts[term as usize] += count;
+            add(&mut term_counts[term as usize], count)?;
         }
         let first_rule = source.term_count + source.rules_before;
         for (slot, &count) in self.slots.iter().zip(of_rules).filter(|(_, count)| **count > 0) {
             for &symbol in self.symbols_of(slot) {
                 match symbol.checked_sub(first_rule) {
-                    None => term_counts[symbol as usize] += count,
-                    Some(rule) => rule_counts[rule as usize] += count,
+                    None => add(&mut term_counts[symbol as usize], count)?,
+                    Some(rule) => add(&mut rule_counts[rule as usize], count)?,
                 }
             }
         }
-        rule_counts
+        Ok(rule_counts)
     }
 }
 
