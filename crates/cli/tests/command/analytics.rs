@@ -631,3 +631,43 @@ fn standard_tools_count_the_same() {
     assert!(counted.lines().count() > 16);
     assert_eq!(folder.run(&["sort", "c.tdc"]).succeeds().text(), counted);
 }
+
+/// Words of ASCII text as a line of Python cuts and counts them.
+#[test]
+fn python_counts_the_same() {
+    let folder = Folder::new();
+    folder.write("text", prose(100_000));
+    folder.run(&["compress", "text", "-o", "c.tdc"]).succeeds();
+    let script = "import re, collections\n\
+                  words = re.findall(r'[A-Za-z0-9_]+', open('text').read())\n\
+                  for word, count in sorted(collections.Counter(words).items()): print(word, count, sep='\\t')";
+    let output = Command::new("python3").args(["-c", script]).current_dir(folder.path("")).output();
+    // Where there is no Python, there is nothing to compare with.
+    let Ok(output) = output else { return };
+    let counted = String::from_utf8(output.stdout).unwrap();
+    assert!(counted.lines().count() > 16);
+    assert_eq!(folder.run(&["sort", "c.tdc"]).succeeds().text(), counted);
+}
+
+#[test]
+fn stored_views_answer_the_same_and_stale_ones_are_told() {
+    let folder = Folder::new();
+    folder.write("text", prose(20_000));
+    folder.run(&["compress", "text", "-o", "c.tdc"]).succeeds();
+    let flags: &[&str] = &["c.tdc", "--ignore-case"];
+    let before = COMMANDS.map(|command| ask(&folder, command, flags).succeeds());
+    folder.run(&["index", "--view", "c.tdc"]).succeeds();
+    assert!(folder.path("c.tdc.view").exists());
+    for (command, before) in COMMANDS.into_iter().zip(before) {
+        let run = ask(&folder, command, flags).succeeds();
+        assert_eq!(run.text(), before.text(), "{command:?}");
+    }
+    let explained = folder.run(&["sort", "c.tdc", "--explain"]).exits(0).stderr();
+    assert!(explained.contains("stored beside"), "{explained}");
+
+    folder.write("text", prose(10_000));
+    folder.run(&["compress", "text", "-o", "c.tdc", "--force"]).succeeds();
+    folder.run(&["word-count", "c.tdc"]).exits(0).says("c.tdc.view cannot be used");
+    folder.run(&["index", "c.tdc"]).exits(2);
+    folder.run(&["index", "--view", "missing.tdc"]).exits(2).says("missing.tdc");
+}

@@ -59,13 +59,13 @@ impl Key for u64 {
 
     #[inline]
     fn low(self, bits: u32) -> u64 {
-        (self & mask(bits) as Self) as u64
+        self & mask(bits) as Self
     }
 
     #[inline]
     fn of_parts(high: u32, low: u64, bits: u32) -> Self {
         // No high bits are left where the low ones are all.
-        Self::from(high).checked_shl(bits).unwrap_or(0) | Self::from(low)
+        Self::from(high).checked_shl(bits).unwrap_or(0) | low
     }
 
     fn put(self, into: &mut Vec<u8>) {
