@@ -10,7 +10,7 @@
 //! - **Borders**: [`Borders`] has the first and last items of every rule, so that what crosses from one symbol
 //!   to the next can be seen without expanding either.
 //!
-//! All of them take a [`Network`](tadoc_core::Network), on the rayon pool that they are called in, and give
+//! All of them take a [`Network`], on the rayon pool that they are called in, and give
 //! the same results on any number of threads.
 //!
 //! ```

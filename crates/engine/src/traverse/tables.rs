@@ -23,7 +23,7 @@ const SLOT: usize = 8;
 
 /// Tables of rules.
 ///
-/// A rule has a slot: the length of its table and, if that is less than [`SLOT`], its items. A longer table is elsewhere,
+/// A rule has a slot: the length of its table and, if that is less than eight, its items. A longer table is elsewhere,
 /// and its slot says where. So most tables take one access to memory, and not two.
 #[derive(Debug)]
 pub struct Tables {
