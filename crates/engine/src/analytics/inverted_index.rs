@@ -8,15 +8,12 @@ use rayon::prelude::*;
 use tadoc_core::Network;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
+use super::columns::{SEQUENCE_DOCUMENTS, TERM_DOCUMENTS};
 use super::labels::Names;
 use crate::traverse::{DocumentLists, Postings, Tables, map_documents};
 
 /// Items that become one part of the answer.
 const ITEMS_AT_ONCE: usize = 1 << 16;
-
-const TERM_COLUMNS: &[Column] = &[Column::text("term"), Column::text("document")];
-pub(super) const RANKED_COLUMNS: &[Column] =
-    &[Column::text("sequence"), Column::text("document"), Column::count("count")];
 
 /// Items, ascending, each with its documents.
 pub(super) struct InvertedIndex<N> {
@@ -140,7 +137,7 @@ impl<N: Names> Rows for IndexRows<'_, N> {
 
 impl<N: Names> Answer for InvertedIndex<N> {
     fn columns(&self) -> &'static [Column] {
-        if self.ranked { RANKED_COLUMNS } else { TERM_COLUMNS }
+        if self.ranked { SEQUENCE_DOCUMENTS } else { TERM_DOCUMENTS }
     }
 
     fn for_each_part(

@@ -27,6 +27,7 @@
 //! cost. Sequences are made by `windows`, put into buckets by `sites` and `partition`, packed by `keys`; `sequence_network` makes
 //! them items of a network of their own. `ranking` puts rows by count, `select` chooses the strategy.
 
+pub mod columns;
 mod inverted_index;
 mod keys;
 mod labels;

@@ -12,21 +12,12 @@ use rayon::prelude::*;
 use tadoc_core::Network;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
+use super::columns::PAIR_SCORES;
 use super::keys::{Key, bits_for};
 use super::labels::Packing;
 use super::score::{PairCounts, log_dice, log_likelihood, pmi, t_score};
 use super::sites::Crossings;
 use crate::traverse::Borders;
-
-const COLUMNS: &[Column] = &[
-    Column::text("first"),
-    Column::text("second"),
-    Column::count("count"),
-    Column::real("pmi"),
-    Column::real("log_likelihood"),
-    Column::real("t_score"),
-    Column::real("log_dice"),
-];
 
 /// The pairs of terms at a distance of at most `reach`.
 pub(super) struct Pairs<'n> {
@@ -177,7 +168,7 @@ struct CollocationRows<'a> {
 
 impl Rows for CollocationRows<'_> {
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        PAIR_SCORES
     }
 
     fn len(&self) -> u64 {
@@ -206,7 +197,7 @@ impl Rows for CollocationRows<'_> {
 
 impl Answer for Collocations {
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        PAIR_SCORES
     }
 
     fn for_each_part(

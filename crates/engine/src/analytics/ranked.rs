@@ -16,7 +16,8 @@ use rayon::prelude::*;
 use tadoc_core::Network;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
-use super::inverted_index::{RANKED_COLUMNS, rank};
+use super::columns::SEQUENCE_DOCUMENTS;
+use super::inverted_index::rank;
 use super::keys::{Key, bits_for};
 use super::labels::Packing;
 use super::partition::{Record, Sorter};
@@ -173,7 +174,7 @@ struct RankedRows<'a, K> {
 
 impl<K: Key> Rows for RankedRows<'_, K> {
     fn columns(&self) -> &'static [Column] {
-        RANKED_COLUMNS
+        SEQUENCE_DOCUMENTS
     }
 
     fn len(&self) -> u64 {
@@ -209,7 +210,7 @@ impl<K: Key> Rows for RankedRows<'_, K> {
 
 impl<K: Key + Record<Key = K>> Answer for RankedIndex<'_, K> {
     fn columns(&self) -> &'static [Column] {
-        RANKED_COLUMNS
+        SEQUENCE_DOCUMENTS
     }
 
     fn for_each_part(

@@ -19,16 +19,13 @@ use std::sync::Mutex;
 use rayon::prelude::*;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
+use super::columns::{PAIR_COUNTS, SEQUENCE_COUNTS};
 use super::keys::Key;
 use super::labels::{Packing, SequenceNames};
 use super::partition::{Record, Sorter};
 use super::ranking::{Bucket, Ranking, rank_items};
 use super::sites::{Crossings, Filled, Sites};
 use crate::traverse::Occurrences;
-
-const COLUMNS: &[Column] = &[Column::text("sequence"), Column::count("count")];
-const PAIR_COLUMNS: &[Column] =
-    &[Column::text("first"), Column::text("second"), Column::count("count")];
 
 /// Rows that are read back from a file at a time.
 const ROWS_AT_ONCE: usize = 1 << 20;
@@ -216,7 +213,7 @@ struct SequenceRows<'a, K> {
 
 impl<K: Key> Rows for SequenceRows<'_, K> {
     fn columns(&self) -> &'static [Column] {
-        if self.pairs { PAIR_COLUMNS } else { COLUMNS }
+        if self.pairs { PAIR_COUNTS } else { SEQUENCE_COUNTS }
     }
 
     fn len(&self) -> u64 {
@@ -289,7 +286,7 @@ impl<K: Key + Record<Key = K>> SequenceCounts<K> {
 
 impl<K: Key> Answer for SequenceCounts<K> {
     fn columns(&self) -> &'static [Column] {
-        if self.pairs { PAIR_COLUMNS } else { COLUMNS }
+        if self.pairs { PAIR_COUNTS } else { SEQUENCE_COUNTS }
     }
 
     fn for_each_part(

@@ -10,13 +10,9 @@ use std::ops::Range;
 use tadoc_core::Network;
 use tadoc_core::answer::{Answer, Column, Entries, Labels, Rows, Value};
 
+use super::columns::{SEQUENCE_DOCUMENTS, TERM_VECTORS};
 use super::labels::Names;
 use crate::traverse::{DocumentLists, Tables, map_documents_in};
-
-const TERM_COLUMNS: &[Column] =
-    &[Column::text("document"), Column::text("term"), Column::count("count")];
-const SEQUENCE_COLUMNS: &[Column] =
-    &[Column::text("sequence"), Column::text("document"), Column::count("count")];
 
 /// Counts below this are put in order by counting.
 const CLASSES: usize = 64;
@@ -185,7 +181,7 @@ pub(super) fn for_each_entry(
 
 impl<N: Names> Rows for VectorRows<'_, N> {
     fn columns(&self) -> &'static [Column] {
-        if self.sequences { SEQUENCE_COLUMNS } else { TERM_COLUMNS }
+        if self.sequences { SEQUENCE_DOCUMENTS } else { TERM_VECTORS }
     }
 
     fn len(&self) -> u64 {
@@ -210,7 +206,7 @@ impl<N: Names> Rows for VectorRows<'_, N> {
 
 impl<N: Names> Answer for TermVectors<'_, N> {
     fn columns(&self) -> &'static [Column] {
-        if self.sequences { SEQUENCE_COLUMNS } else { TERM_COLUMNS }
+        if self.sequences { SEQUENCE_DOCUMENTS } else { TERM_VECTORS }
     }
 
     fn for_each_part(

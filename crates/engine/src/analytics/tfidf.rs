@@ -6,12 +6,10 @@ use std::ops::Range;
 use tadoc_core::Network;
 use tadoc_core::answer::{Answer, Column, Entries, Labels, Rows, Value};
 
+use super::columns::TERM_WEIGHTS;
 use super::score::{Norm, inverse_document_frequency, term_frequency};
 use super::term_vector::{TermColumns, document_ranges, for_each_entry};
 use crate::traverse::{DocumentLists, Tables, map_documents_in};
-
-const COLUMNS: &[Column] =
-    &[Column::text("document"), Column::text("term"), Column::real("weight")];
 
 /// How terms are weighed; the default is scikit-learn's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -142,7 +140,7 @@ impl<'a> TfIdfRows<'a> {
 
 impl Rows for TfIdfRows<'_> {
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        TERM_WEIGHTS
     }
 
     fn len(&self) -> u64 {
@@ -177,7 +175,7 @@ impl Entries for TfIdfRows<'_> {
 
 impl Answer for TfIdf<'_> {
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        TERM_WEIGHTS
     }
 
     fn for_each_part(

@@ -6,10 +6,9 @@ use std::ops::Range;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 use tadoc_core::{Network, Strategy};
 
+use super::columns::TERM_COUNTS;
 use super::ranking::{Ranking, rank_items};
 use crate::traverse::{Tables, occurrences, root_counts};
-
-const COLUMNS: &[Column] = &[Column::text("term"), Column::count("count")];
 
 /// How often every item occurs. Bottom-up needs room for tables, in bytes.
 pub(super) fn count_items(network: &Network, strategy: Strategy, memory: u64) -> Vec<u64> {
@@ -87,7 +86,7 @@ struct CountRows<'a, T> {
 
 impl Rows for CountRows<'_, WordCounts> {
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        TERM_COUNTS
     }
 
     fn len(&self) -> u64 {
@@ -103,7 +102,7 @@ impl Rows for CountRows<'_, WordCounts> {
 
 impl Rows for CountRows<'_, SortedCounts> {
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        TERM_COUNTS
     }
 
     fn len(&self) -> u64 {
@@ -120,7 +119,7 @@ impl Rows for CountRows<'_, SortedCounts> {
 
 impl Answer for WordCounts {
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        TERM_COUNTS
     }
 
     fn for_each_part(
@@ -134,7 +133,7 @@ impl Answer for WordCounts {
 
 impl Answer for SortedCounts {
     fn columns(&self) -> &'static [Column] {
-        COLUMNS
+        TERM_COUNTS
     }
 
     fn for_each_part(

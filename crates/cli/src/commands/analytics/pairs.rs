@@ -4,6 +4,7 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
+use tadoc::analytics::columns::{PAIR_COUNTS, PAIR_SCORES};
 use tadoc::answer::Column;
 use tadoc::{Answered, Limits, View, WIDEST_WINDOW, analytics};
 
@@ -85,24 +86,13 @@ fn window(least: u64) -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(least..=WIDEST_WINDOW as u64)
 }
 
-const COUNTS: &[Column] = &[Column::text("first"), Column::text("second"), Column::count("count")];
-const SCORES: &[Column] = &[
-    Column::text("first"),
-    Column::text("second"),
-    Column::count("count"),
-    Column::real("pmi"),
-    Column::real("log_likelihood"),
-    Column::real("t_score"),
-    Column::real("log_dice"),
-];
-
 impl Question for Cooccurrence {
     fn shared(&self) -> &Shared {
         &self.shared
     }
 
     fn columns(&self) -> &'static [Column] {
-        COUNTS
+        PAIR_COUNTS
     }
 
     fn limits(&self) -> Limits {
@@ -120,7 +110,7 @@ impl Question for Collocations {
     }
 
     fn columns(&self) -> &'static [Column] {
-        SCORES
+        PAIR_SCORES
     }
 
     fn limits(&self) -> Limits {

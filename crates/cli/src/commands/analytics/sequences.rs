@@ -2,6 +2,7 @@
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
+use tadoc::analytics::columns::{SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
 use tadoc::answer::Column;
 use tadoc::{Answered, LONGEST_SEQUENCE, Limits, Task, View, analytics};
 
@@ -70,17 +71,13 @@ fn length() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=LONGEST_SEQUENCE as u64)
 }
 
-const COUNTS: &[Column] = &[Column::text("sequence"), Column::count("count")];
-const IN_DOCUMENTS: &[Column] =
-    &[Column::text("sequence"), Column::text("document"), Column::count("count")];
-
 impl Question for SequenceCount {
     fn shared(&self) -> &Shared {
         &self.shared
     }
 
     fn columns(&self) -> &'static [Column] {
-        if self.per_document { IN_DOCUMENTS } else { COUNTS }
+        if self.per_document { SEQUENCE_DOCUMENTS } else { SEQUENCE_COUNTS }
     }
 
     fn limits(&self) -> Limits {
@@ -102,7 +99,7 @@ impl Question for RankedInvertedIndex {
     }
 
     fn columns(&self) -> &'static [Column] {
-        IN_DOCUMENTS
+        SEQUENCE_DOCUMENTS
     }
 
     fn limits(&self) -> Limits {

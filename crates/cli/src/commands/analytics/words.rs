@@ -2,6 +2,7 @@
 
 use clap::{Args, ValueEnum};
 use tadoc::analytics::TfIdfOptions;
+use tadoc::analytics::columns::{TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS, TERM_WEIGHTS};
 use tadoc::analytics::score;
 use tadoc::answer::Column;
 use tadoc::view::Detail;
@@ -146,13 +147,6 @@ enum Norm {
     None,
 }
 
-const COUNTS: &[Column] = &[Column::text("term"), Column::count("count")];
-const DOCUMENTS: &[Column] = &[Column::text("term"), Column::text("document")];
-const VECTORS: &[Column] =
-    &[Column::text("document"), Column::text("term"), Column::count("count")];
-const WEIGHTS: &[Column] =
-    &[Column::text("document"), Column::text("term"), Column::real("weight")];
-
 /// The questions that are a task of one name and nothing more.
 macro_rules! task {
     ($question:ident, $columns:ident, $is_matrix:literal, $detail:ident) => {
@@ -184,10 +178,10 @@ macro_rules! task {
     };
 }
 
-task!(WordCount, COUNTS, false, Counts);
-task!(Sort, COUNTS, false, Counts);
-task!(InvertedIndex, DOCUMENTS, false, Whole);
-task!(TermVector, VECTORS, true, Whole);
+task!(WordCount, TERM_COUNTS, false, Counts);
+task!(Sort, TERM_COUNTS, false, Counts);
+task!(InvertedIndex, TERM_DOCUMENTS, false, Whole);
+task!(TermVector, TERM_VECTORS, true, Whole);
 
 impl Question for TfIdf {
     fn shared(&self) -> &Shared {
@@ -195,7 +189,7 @@ impl Question for TfIdf {
     }
 
     fn columns(&self) -> &'static [Column] {
-        WEIGHTS
+        TERM_WEIGHTS
     }
 
     fn is_matrix(&self) -> bool {
