@@ -105,11 +105,10 @@ impl<K: Key + Record<Key = K>> SequenceCounts<K> {
 fn least_of_top<C: Crossings>(sites: &Sites<C>, weights: &[u64], top: usize) -> u64 {
     let mut highest: Vec<u64> = Vec::new();
     for pass in &sites.passes {
-        let filled = sites.fill(
-            pass,
-            |_, _| None::<C::Key>,
-            |rule, key| Some((key, weights[rule as usize])).filter(|&(_, weight)| weight > 0),
-        );
+        let rules = sites.fill_rules(pass, |rule, key| {
+            Some((key, weights[rule as usize])).filter(|&(_, weight)| weight > 0)
+        });
+        let filled = Filled::<C::Key, _> { root: Vec::new(), rules };
         let buckets = count(&filled, pass, sites.low_bits(), 1);
         for bucket in buckets {
             highest.extend(std::iter::repeat_n(1, bucket.once.len()));

@@ -137,6 +137,17 @@ impl<C: Crossings> Sites<C> {
             });
             buckets.finish()
         });
+        Filled { root: root.collect(), rules: self.fill_rules(pass, of_rule) }
+    }
+
+    /// The same for rules alone.
+    pub(super) fn fill_rules<S: Record>(
+        &self,
+        pass: &Range<usize>,
+        of_rule: impl Fn(u32, C::Key) -> Option<S> + Sync,
+    ) -> Vec<Buckets<S>> {
+        let all = pass.len() == self.layout.buckets();
+        let in_pass = |bucket: usize| all || pass.contains(&bucket);
         let rules = stretches(self.network().grammar().rule_count()).map(|stretch| {
             let mut buckets = Buckets::new(self.layout);
             for rule in stretch {
@@ -151,6 +162,6 @@ impl<C: Crossings> Sites<C> {
             }
             buckets.finish()
         });
-        Filled { root: root.collect(), rules: rules.collect() }
+        rules.collect()
     }
 }
