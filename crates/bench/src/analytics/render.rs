@@ -211,8 +211,8 @@ pub fn markdown(run: &AnalyticsRun) -> String {
     text += &format!("- {}\n\n", conditions(run));
     text += "Sequences have 3 terms. Times are medians of turns that the contenders took in this run; all files \
              were read once before.\n\n\
-             - (a) the task on a loaded archive, all rows made and counted; first: the first one on a view, \
-             which counts the root\n\
+             - (a) the task on a loaded archive, all rows made and counted; first: the first one on a \
+             view, which has the counts of its root already\n\
              - (b) `tadoc TASK ARCHIVE --format tsv -o /dev/null`, the whole process; peak is its resident memory\n\
              - (b') the same with the view stored beside the archive (`tadoc index --view`)\n\
              - (c) the plain-text program on text in memory, in the same process as (a), all rows made\n\
