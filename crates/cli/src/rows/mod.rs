@@ -24,8 +24,6 @@ mod table;
 mod utf8;
 
 #[cfg(test)]
-mod speed;
-#[cfg(test)]
 mod tests;
 
 pub use arguments::{Format, FormatArguments};

@@ -156,7 +156,9 @@ pub fn open_view(archive: &Archive, counts_only: bool) -> Result<Option<View>> {
         // What is said about archives is to be said about the view.
         let reason = match error {
             Error::Checksum { .. } => "its bytes are not those that were written".to_string(),
-            Error::Truncated { .. } => "it is cut short".to_string(),
+            Error::Truncated { needed, available, .. } => {
+                format!("it has {available} bytes and should have {needed}")
+            }
             Error::UnsupportedVersion { found, supported } => {
                 format!("it has version {found}, this tadoc reads version {supported}")
             }

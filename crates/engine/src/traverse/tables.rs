@@ -31,8 +31,8 @@ pub struct Tables {
     items: Zeroed<u32>,
 }
 
-/// The longest rule that gets a table if the tables longer than a slot shall fit into `memory` bytes; and how many items all
-/// have.
+/// The longest rule that gets a table if the items of all tables shall fit into `memory` bytes, beside the slots; and how
+/// many items they have.
 pub(crate) fn table_limit(network: &Network, memory: u64) -> (u64, u64) {
     let most = (memory / 4).min(u32::MAX.into());
     let mut limit = LONGEST;
