@@ -147,6 +147,43 @@ pub enum Error {
         /// What is wrong with it; may have several lines, in which a caret points at the place.
         reason: String,
     },
+    /// An offset is past the end of a document.
+    #[error(
+        "offset {offset} is past the end of {:?}, which has {bytes} bytes; offsets count bytes from 0",
+        escape(name)
+    )]
+    OffsetPastEnd {
+        /// The document.
+        name: Vec<u8>,
+        /// The offset asked for.
+        offset: u64,
+        /// The document's length.
+        bytes: u64,
+    },
+    /// There is no word in what is to be looked for.
+    #[error(
+        "there is no word in {:?}; give a word or words in a row, or use `tadoc grep -F` to look for characters",
+        escape(given)
+    )]
+    NoWord {
+        /// What was given.
+        given: Vec<u8>,
+    },
+    /// What is to be looked for has more than words and white space in it.
+    #[error(
+        "{:?} is not one word for this archive but {}; to look for these words in a row, give {words:?}; to look \
+         for exactly these characters, use `tadoc grep -F`",
+        escape(given),
+        if *count == 1 { "a word and other characters".to_string() } else { format!("{count} words") }
+    )]
+    NotWords {
+        /// What was given.
+        given: Vec<u8>,
+        /// How many words there are in it.
+        count: usize,
+        /// The words, joined by spaces.
+        words: String,
+    },
     /// The observer ended the work.
     #[error("cancelled")]
     Cancelled,

@@ -50,6 +50,7 @@
 //!
 //! - [`compress`](mod@compress): from inputs to an archive, and from one level to the other.
 //! - [`corpus`]: an open archive, its documents, restoring and verifying.
+//! - [`access`]: any bytes, lines and words of an archive, without expanding the rest.
 //! - [`analytics`]: the tasks, and what is counted and weighed.
 //! - [`analyzer`]: what turns words into the terms that are counted.
 //! - [`view`]: from archives and an analyzer to the grammar over terms that tasks run on.
@@ -67,6 +68,7 @@
 //! text beyond the bound becomes further segments of the same archive. Restoring holds one segment at a time, a view is
 //! in memory as a whole; both work in the rayon pool that they are called in. The crate sets up nothing global.
 
+pub mod access;
 pub mod analytics;
 pub mod analyzer;
 pub mod build;
