@@ -122,10 +122,11 @@ impl Navigation {
                 let end = starts.get(rule + 1) as usize;
                 let own = tokens + rule as u64;
                 let mut body = std::mem::replace(&mut at, end)..end;
-                body.all(|place| {
-                    let symbol = symbols.get(place);
-                    symbol < tokens || (symbol > own && symbol < limit)
-                })
+                !body.is_empty()
+                    && body.all(|place| {
+                        let symbol = symbols.get(place);
+                        symbol < tokens || (symbol > own && symbol < limit)
+                    })
             })
         });
         if holds { Ok(()) } else { wrong("a rule uses what it cannot use") }
@@ -142,7 +143,9 @@ pub fn check_root(root: &Packed, length: u64, symbols: u64) -> Result<()> {
         places_of_chunk.all(|place| places.get(place) < symbols)
     });
     if root.len() as u64 != length || !holds {
-        return Err(Error::malformed("the index: the documents' symbols are not those of the segment"));
+        return Err(Error::malformed(
+            "the index: the documents' symbols are not those of the segment",
+        ));
     }
     Ok(())
 }
@@ -159,6 +162,8 @@ fn ascends(boundaries: &Packed, end: u64) -> bool {
     let mut all = 0..boundaries.len();
     !boundaries.is_empty()
         && boundaries.get(0) == 0
-        && all.all(|index| boundaries.get(index) >= std::mem::replace(&mut before, boundaries.get(index)))
+        && all.all(|index| {
+            boundaries.get(index) >= std::mem::replace(&mut before, boundaries.get(index))
+        })
         && before == end
 }

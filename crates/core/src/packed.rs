@@ -258,6 +258,17 @@ pub struct NumbersSlice<'n> {
 }
 
 impl NumbersSlice<'_> {
+    /// How many numbers there are.
+    #[inline]
+    pub fn len(self) -> usize {
+        self.small.len()
+    }
+
+    /// Whether there is no number.
+    pub fn is_empty(self) -> bool {
+        self.small.is_empty()
+    }
+
     /// One of the numbers.
     ///
     /// # Panics
@@ -320,6 +331,8 @@ mod tests {
         let mut other = small.to_vec();
         other[0] = 255;
         assert!(Numbers::from_parts(other.into(), before.clone(), large.clone()).is_err());
-        assert!(Numbers::from_parts(small.to_vec().into(), Packed::default(), large.clone()).is_err());
+        assert!(
+            Numbers::from_parts(small.to_vec().into(), Packed::default(), large.clone()).is_err()
+        );
     }
 }

@@ -89,7 +89,12 @@ impl ArchiveWriter {
         Ok(())
     }
 
-    pub(super) fn add_section(&mut self, kind: Kind, segment: Option<u32>, bytes: &[u8]) -> Result<()> {
+    pub(super) fn add_section(
+        &mut self,
+        kind: Kind,
+        segment: Option<u32>,
+        bytes: &[u8],
+    ) -> Result<()> {
         let padding = self.position.next_multiple_of(ALIGNMENT) - self.position;
         self.write(&[0; ALIGNMENT as usize][..padding as usize])?;
         self.sections.push(Section {
@@ -172,7 +177,8 @@ impl Aside {
 
     /// Makes the file one that the same people can read and write as another one.
     fn take_permissions(&mut self, of: &Path) -> Result<()> {
-        let permissions = std::fs::metadata(of).map_err(|error| Error::io(of, error))?.permissions();
+        let permissions =
+            std::fs::metadata(of).map_err(|error| Error::io(of, error))?.permissions();
         self.with(|file| file.set_permissions(permissions))
     }
 

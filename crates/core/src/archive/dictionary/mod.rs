@@ -259,7 +259,9 @@ impl Dictionary {
     pub fn tokens_of_block(&self, block: usize, limit: u64) -> Result<Tokens> {
         let limit = limit.min(self.most_token_bytes());
         let block = &self.blocks[block];
-        if block.unpacked as u64 > limit.saturating_mul(2).saturating_add(11 * u64::from(block.entries)) {
+        if block.unpacked as u64
+            > limit.saturating_mul(2).saturating_add(11 * u64::from(block.entries))
+        {
             return Err(too_long(limit));
         }
         Ok(self.unpack_block(block, &AtomicU64::new(0), limit, &push_token)?.0)

@@ -114,7 +114,11 @@ impl Archive {
     }
 
     /// A section, mapped, its checksum checked.
-    fn map_section(&self, kind: Kind, segment: usize) -> Result<(Arc<Mmap>, std::ops::Range<usize>)> {
+    fn map_section(
+        &self,
+        kind: Kind,
+        segment: usize,
+    ) -> Result<(Arc<Mmap>, std::ops::Range<usize>)> {
         let section = self.find(kind, Some(segment as u32))?;
         let map = self.map()?;
         let range = section.offset as usize..(section.offset + section.bytes) as usize;

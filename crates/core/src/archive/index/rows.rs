@@ -64,7 +64,10 @@ pub(super) struct Rows {
 }
 
 impl Rows {
-    pub(super) fn new((map, section): (Arc<Mmap>, Range<usize>), what: &'static str) -> Result<Self> {
+    pub(super) fn new(
+        (map, section): (Arc<Mmap>, Range<usize>),
+        what: &'static str,
+    ) -> Result<Self> {
         let bytes = &map[section.clone()];
         let mut reader = Reader::new(bytes, what);
         let count = reader.u64()?;
@@ -80,7 +83,9 @@ impl Rows {
                 .and_then(|length| at.checked_add(length))
                 .filter(|&end| end <= bytes.len());
             let Some(end) = end else {
-                return Err(reader.malformed(format!("a row of {length_in_bytes} bytes is outside of it")));
+                return Err(
+                    reader.malformed(format!("a row of {length_in_bytes} bytes is outside of it"))
+                );
             };
             rows.push((section.start + at..section.start + end, length, width));
             at = end.next_multiple_of(ALIGNMENT);

@@ -45,7 +45,8 @@ impl WordDocumentsBuilder {
             self.starts.push(self.writer.position());
         }
         self.words += 1;
-        let (length, total) = (list.len() as u64, list.iter().map(|&(_, count)| count).sum::<u64>());
+        let (length, total) =
+            (list.len() as u64, list.iter().map(|&(_, count)| count).sum::<u64>());
         self.writer.put_gamma(length + 1);
         if length == 0 {
             return;
@@ -110,7 +111,12 @@ struct Head {
 
 impl WordDocuments {
     /// Lists that were built before.
-    pub(super) fn new(words: u64, documents: u64, starts: Packed, lists: Array<u8>) -> Result<Self> {
+    pub(super) fn new(
+        words: u64,
+        documents: u64,
+        starts: Packed,
+        lists: Array<u8>,
+    ) -> Result<Self> {
         if starts.len() as u64 != words.div_ceil(LISTS as u64) {
             return Err(malformed());
         }
@@ -308,7 +314,10 @@ mod tests {
             let read: Vec<(u32, u64)> =
                 built.documents(word).unwrap().collect::<Result<_>>().unwrap();
             assert_eq!(read, *list);
-            assert_eq!(built.total(word).unwrap(), list.iter().map(|&(_, count)| count).sum::<u64>());
+            assert_eq!(
+                built.total(word).unwrap(),
+                list.iter().map(|&(_, count)| count).sum::<u64>()
+            );
             assert_eq!(built.document_count(word).unwrap(), list.len() as u64);
             for document in 0..documents as u32 {
                 let expected = list.iter().find(|&&(other, _)| other == document);
@@ -334,7 +343,8 @@ mod tests {
 
     #[test]
     fn long_and_short_lists_come_back() {
-        let all: Vec<(u32, u64)> = (0..1000).map(|document| (document, 1 + u64::from(document) % 5)).collect();
+        let all: Vec<(u32, u64)> =
+            (0..1000).map(|document| (document, 1 + u64::from(document) % 5)).collect();
         check(1000, &vec![all, vec![], vec![(999, u64::from(u32::MAX))], vec![(0, 1), (999, 1)]]);
         check(1, &vec![vec![(0, 7)]; 20]);
     }
@@ -348,8 +358,12 @@ mod tests {
             let other = WordDocuments::new(9, 1000, starts.clone(), bytes.into()).unwrap();
             for word in 0..9 {
                 // Any answer but a panic or an endless loop; ones that cannot be are errors.
-                let documents = other.documents(word).and_then(|list| list.collect::<Result<Vec<_>>>());
-                assert!(documents.is_err() || documents.unwrap().iter().all(|&(document, _)| document < 1000));
+                let documents =
+                    other.documents(word).and_then(|list| list.collect::<Result<Vec<_>>>());
+                assert!(
+                    documents.is_err()
+                        || documents.unwrap().iter().all(|&(document, _)| document < 1000)
+                );
                 let _ = other.count(word, 500);
             }
         }
