@@ -18,6 +18,22 @@ pub fn width_of(most: u64) -> u32 {
     u64::BITS - most.leading_zeros()
 }
 
+/// Asks for the memory in which an element is, so that it is there when it is read soon; nothing happens if there is none at that
+/// place.
+#[inline(always)]
+#[allow(unsafe_code)]
+pub fn prefetch<T>(slice: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = slice.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has the instruction. It reads nothing and cannot fail, whatever the address is,
+        // and this one is that of an element.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, index);
+}
+
 /// A row of numbers of the same number of bits each.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Packed {
@@ -127,6 +143,12 @@ pub struct PackedSlice<'p> {
 }
 
 impl PackedSlice<'_> {
+    /// Asks for the memory in which a number is; nothing happens if there is none at that place.
+    #[inline]
+    pub fn prefetch(&self, index: usize) {
+        prefetch(self.bytes, index * self.width / 8);
+    }
+
     /// One of the numbers.
     ///
     /// # Panics

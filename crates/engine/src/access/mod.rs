@@ -29,11 +29,13 @@ mod find;
 mod lines;
 mod occurrences;
 mod phrase;
+mod pipeline;
 mod postings;
 mod sample;
 mod search;
 mod segment;
 mod store;
+mod texts;
 mod tokens;
 mod walk;
 
@@ -139,13 +141,10 @@ impl<'c> Access<'c> {
             .fold((parts as u64, 0), |sum, memory| (sum.0 + memory.0, sum.1 + memory.1))
     }
 
-    /// Loads all segments and unpacks their words, so that no later operation has to.
+    /// Loads all segments, unpacks their words and writes out the texts of short rules, so that later operations are as fast as
+    /// they can be: for whoever has many. Takes more memory than they would need.
     pub fn load(&self) -> Result<()> {
-        (0..self.segments.len()).try_for_each(|number| {
-            let segment = self.segment(number)?;
-            segment.slices()?;
-            segment.load_tokens()
-        })
+        (0..self.segments.len()).try_for_each(|number| self.segment(number)?.load_all())
     }
 
     /// How many segments there are.
