@@ -135,11 +135,15 @@ impl<'c> Segment<'c> {
         self.tokens.load()
     }
 
-    /// Does all that makes operations faster.
-    pub(super) fn load_all(&self) -> Result<()> {
-        self.tokens.load_table()?;
+    /// Unpacks all words and puts them into a table.
+    pub(super) fn load_words(&self) -> Result<()> {
+        self.tokens.load_table()
+    }
+
+    /// Writes out the texts of short rules, within some room.
+    pub(super) fn load_texts(&self, room: u64) -> Result<()> {
         if self.texts.get().is_none() {
-            let texts = Texts::new(self, &self.slices()?)?;
+            let texts = Texts::new(self, &self.slices()?, room)?;
             self.texts.get_or_init(|| texts);
         }
         Ok(())
@@ -151,9 +155,9 @@ impl<'c> Segment<'c> {
     }
 
     /// Bytes that the symbols of rules and root take.
-    pub(super) fn symbol_bytes(&self) -> usize {
+    pub(super) fn symbol_bytes(&self) -> u64 {
         let root = self.root.get().map_or(0, |root| root.as_bytes().len());
-        self.navigation.bodies.as_bytes().len() + root
+        (self.navigation.bodies.as_bytes().len() + root) as u64
     }
 
     pub(super) fn tokens(&self) -> &TokenStore {

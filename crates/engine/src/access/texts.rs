@@ -1,7 +1,7 @@
 //! The texts of short rules, written out: most of a short extract is then a few copies.
 //!
-//! Made only when an archive is loaded for many operations. It takes at most a quarter of what the symbols themselves take;
-//! rules that are used often for their length come first.
+//! Made only when an archive is loaded for many operations. It takes no more room than it is given; rules that are used often
+//! for their length come first.
 
 use rayon::prelude::*;
 use tadoc_core::packed::{Packed, prefetch};
@@ -13,8 +13,8 @@ use crate::error::Result;
 /// Longer texts are expanded.
 const LONGEST: u64 = 64;
 
-/// Room is a quarter of that of the symbols.
-const SHARE: usize = 4;
+/// About so many bytes say where the text of a rule starts.
+const START_BYTES: u64 = 3;
 
 /// The texts of some rules.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub(super) fn new(segment: &Segment<'_>, slices: &Slices<'_>) -> Result<Self> {
+    pub(super) fn new(segment: &Segment<'_>, slices: &Slices<'_>, room: u64) -> Result<Self> {
         let rules = slices.rule_count() as usize;
         let length = |rule: u32| slices.bytes(slices.token_count() + rule);
         // How often a rule is met when those with a text are not entered: in documents, and in rules that are too long for one.
@@ -45,7 +45,7 @@ impl Texts {
             .map(|rule| ((u64::from(uses[rule as usize]) << 16) / length(rule).max(1), rule))
             .collect();
         chosen.par_sort_unstable_by(|one, other| other.cmp(one));
-        let mut room = (segment.symbol_bytes() / SHARE).saturating_sub(3 * rules) as u64;
+        let mut room = room.saturating_sub(START_BYTES * rules as u64);
         let fits = |&(_, rule): &(u64, u32)| match room.checked_sub(length(rule)) {
             Some(left) => {
                 room = left;
