@@ -8,6 +8,7 @@
 
 use rayon::prelude::*;
 
+use crate::archive::SegmentInfo;
 use crate::error::{Error, Result};
 use crate::packed::{Numbers, Packed};
 
@@ -17,6 +18,9 @@ pub const BYTES_EVERY: usize = 32;
 pub const WORDS_EVERY: usize = 64;
 /// Places between two samples of newlines.
 pub const NEWLINES_EVERY: usize = 128;
+
+/// Bits of a length at the most: sums of a few of them never pass 64 bits.
+pub const WIDEST_LENGTH: u32 = 48;
 
 /// Rules or symbols that a thread checks at a time.
 const CHECKED_AT_ONCE: usize = 1 << 14;
@@ -88,9 +92,25 @@ impl Navigation {
             + packed.iter().map(|row| row.as_bytes().len()).sum::<usize>()
     }
 
-    /// Checks that no row leads out of another, and that rules use only rules of a higher number: what was read
+    /// Bits of the widest length.
+    fn widest(&self) -> u32 {
+        let lengths = [
+            &self.token_bytes,
+            &self.separator_newlines,
+            &self.rule_bytes,
+            &self.rule_words,
+            &self.rule_newlines,
+        ];
+        let samples = [&self.root_bytes, &self.root_words, &self.root_newlines];
+        let of_lengths = lengths.iter().map(|row| row.parts().2.width());
+        of_lengths.chain(samples.iter().map(|row| row.width())).max().unwrap_or(0)
+    }
+
+    /// Checks that it is of a segment, that no row leads out of another, and that rules use only rules of a higher number: what was read
     /// from a file may be anything. O(symbols of rules), on all threads.
-    pub fn check(&self, tokens: u64, rules: u64, bodies: u64, root: u64) -> Result<()> {
+    pub fn check(&self, segment: &SegmentInfo) -> Result<()> {
+        let (tokens, rules, root) = (segment.token_types, segment.rules, segment.root_symbols);
+        let bodies = segment.symbols.saturating_sub(root);
         let wrong = |what: &str| Err(Error::malformed(format!("the index: {what}")));
         let lengths = [
             (self.token_bytes.len(), tokens),
@@ -99,7 +119,7 @@ impl Navigation {
             (self.rule_newlines.len(), rules),
             (self.rule_starts.len(), rules + 1),
             (self.bodies.len(), bodies),
-            (self.root_length(), root),
+            (self.document_starts.len(), segment.documents + 1),
             (self.root_bytes.len(), samples(root, BYTES_EVERY)),
             (self.root_words.len(), samples(root, WORDS_EVERY)),
             (self.root_newlines.len(), samples(root, NEWLINES_EVERY)),
@@ -111,6 +131,15 @@ impl Navigation {
         }
         if !ascends(&self.document_starts, root) || !ascends(&self.rule_starts, bodies) {
             return wrong("documents or rules are out of order");
+        }
+        for samples in [&self.root_bytes, &self.root_words, &self.root_newlines] {
+            let last = samples.len() - 1;
+            if !ascends(samples, samples.get(last)) {
+                return wrong("samples are out of order");
+            }
+        }
+        if self.widest() > WIDEST_LENGTH {
+            return wrong("lengths are too large");
         }
         let (starts, symbols) = (self.rule_starts.slice(), self.bodies.slice());
         let limit = tokens + rules;
@@ -135,6 +164,11 @@ impl Navigation {
 
 /// Checks that all symbols of a root are among so many; what was read from a file may be anything.
 pub fn check_root(root: &Packed, length: u64, symbols: u64) -> Result<()> {
+    let wrong =
+        || Error::malformed("the index: the documents' symbols are not those of the segment");
+    if root.len() as u64 != length {
+        return Err(wrong());
+    }
     let places = root.slice();
     let chunks = root.len().div_ceil(CHECKED_AT_ONCE);
     let holds = (0..chunks).into_par_iter().all(|chunk| {
@@ -142,12 +176,7 @@ pub fn check_root(root: &Packed, length: u64, symbols: u64) -> Result<()> {
             chunk * CHECKED_AT_ONCE..root.len().min((chunk + 1) * CHECKED_AT_ONCE);
         places_of_chunk.all(|place| places.get(place) < symbols)
     });
-    if root.len() as u64 != length || !holds {
-        return Err(Error::malformed(
-            "the index: the documents' symbols are not those of the segment",
-        ));
-    }
-    Ok(())
+    if holds { Ok(()) } else { Err(wrong()) }
 }
 
 /// How many samples a root of that length has.

@@ -274,14 +274,17 @@ impl Access<'_> {
             return self.count(&self.phrase(text, &Analyzer::new())?, &scope(document));
         }
         match document {
-            None => (0..self.segment_count()).try_fold(0, |sum, number| {
+            None => (0..self.segment_count()).try_fold(0_u64, |sum, number| {
                 let count = self.segment(number)?.count(text, None)?;
-                Ok(sum + count)
+                Ok(count.saturating_add(sum))
             }),
-            Some(document) => self.parts_of_document(document)?.iter().try_fold(0, |sum, part| {
-                let count = self.segment(part.segment as usize)?.count(text, Some(part.place))?;
-                Ok(sum + count)
-            }),
+            Some(document) => {
+                self.parts_of_document(document)?.iter().try_fold(0_u64, |sum, part| {
+                    let count =
+                        self.segment(part.segment as usize)?.count(text, Some(part.place))?;
+                    Ok(count.saturating_add(sum))
+                })
+            }
         }
     }
 

@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use tadoc_core::Grammar;
 use tadoc_core::archive::{WordDocuments, WordDocumentsBuilder};
-use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WORDS_EVERY};
+use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WIDEST_LENGTH, WORDS_EVERY};
 use tadoc_core::packed::{Numbers, Packed};
 
 use super::segment::Segment;
@@ -17,7 +17,7 @@ use crate::error::Result;
 const MEASURED_AT_ONCE: usize = 1 << 15;
 
 /// No text may be longer: lengths have to be packed.
-const MOST_BYTES: u64 = 1 << 56;
+const MOST_BYTES: u64 = (1 << WIDEST_LENGTH) - 1;
 
 /// Bytes, words and newlines of a text.
 type Measures = [u64; 3];

@@ -54,6 +54,7 @@ pub use find::Found;
 pub use phrase::Phrase;
 pub use sample::Sampled;
 pub use segment::{Segment, Slices};
+pub(crate) use store::check;
 pub use store::store;
 pub use tadoc_core::archive::Index;
 

@@ -91,11 +91,13 @@ impl Access<'_> {
         if let ([_], Scope::All, true) = (phrase.terms(), scope, self.counts_words()) {
             let mut total = 0;
             for number in 0..self.segment_count() {
-                total += SegmentSearch::new(self, number, phrase, 0)?.total()?;
+                let here = SegmentSearch::new(self, number, phrase, 0)?.total()?;
+                total = here.saturating_add(total);
             }
             return Ok(total);
         }
-        Ok(self.count_by_document(phrase, scope)?.iter().map(|&(_, count)| count).sum())
+        let counts = self.count_by_document(phrase, scope)?;
+        Ok(counts.iter().fold(0, |sum, &(_, count)| count.saturating_add(sum)))
     }
 
     /// How often a phrase occurs in each document in which it does, ascending. As [`Access::count`].
@@ -105,7 +107,7 @@ impl Access<'_> {
     pub fn count_by_document(&self, phrase: &Phrase, scope: &Scope) -> Result<Vec<(u32, u64)>> {
         let mut counts: Vec<(u32, u64)> = Vec::new();
         let mut add = |document: u32, count: u64| match counts.last_mut() {
-            Some((last, sum)) if *last == document => *sum += count,
+            Some((last, sum)) if *last == document => *sum = sum.saturating_add(count),
             _ if count > 0 => counts.push((document, count)),
             _ => {}
         };
@@ -143,7 +145,8 @@ impl Access<'_> {
             for of_segment in parts.chunk_by(|one, other| one.segment == other.segment) {
                 for (index, total) in totals.iter_mut().enumerate() {
                     let number = of_segment[0].segment as usize;
-                    *total += SegmentSearch::new(self, number, phrase, index)?.total()?;
+                    let here = SegmentSearch::new(self, number, phrase, index)?.total()?;
+                    *total = here.saturating_add(*total);
                 }
             }
         }
@@ -200,7 +203,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         let lists = lists.expect("a fast index has them");
         let mut total = 0;
         for word in words {
-            total += lists.total(word)?;
+            total = lists.total(word)?.saturating_add(total);
         }
         Ok(total)
     }
@@ -213,7 +216,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         if parts.len() < self.segment.document_count() / LOOKED_UP {
             for word in words {
                 for (part, count) in &mut counts {
-                    *count += lists.count(word, part.place)?;
+                    *count = lists.count(word, part.place)?.saturating_add(*count);
                 }
             }
             return Ok(counts);
@@ -222,7 +225,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         for word in words {
             for entry in lists.documents(word)? {
                 let (place, count) = entry?;
-                of_places[place as usize] += count;
+                of_places[place as usize] = count.saturating_add(of_places[place as usize]);
             }
         }
         counts.iter_mut().for_each(|(part, count)| *count = of_places[part.place as usize]);
@@ -516,7 +519,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
             Some(_) => self.total()?,
             None => TYPICAL_OCCURRENCES,
         };
-        Ok(bytes / BYTES_PER_TOKEN < occurrences * TOKENS_PER_OCCURRENCE)
+        Ok(bytes / BYTES_PER_TOKEN < occurrences.saturating_mul(TOKENS_PER_OCCURRENCE))
     }
 }
 

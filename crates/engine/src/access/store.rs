@@ -2,13 +2,37 @@
 
 use std::path::Path;
 
-use tadoc_core::archive::{FastPart, Index, IndexWriter};
+use tadoc_core::archive::{Archive, FastPart, Index, IndexWriter};
 
 use super::build;
 use super::segment::Segment;
 use crate::corpus::Corpus;
 use crate::error::Result;
 use crate::progress::{Observer, Phase, step};
+
+/// Checks that the index of an archive is what its grammars give. Decodes all segments.
+pub(crate) fn check(archive: &Archive) -> Result<()> {
+    let index = archive.index();
+    if index == Index::None {
+        return Ok(());
+    }
+    for number in 0..archive.summary().segments.len() {
+        let derived = Segment::load(archive, number, Index::None)?;
+        let (navigation, root) = derived.stored_parts()?;
+        let mut holds = archive.navigation(number)? == *navigation;
+        if index == Index::Fast {
+            holds &= archive.mapped_root(number)? == *root
+                && archive.word_documents(number)? == build::word_documents(&derived)?;
+        }
+        if !holds {
+            return Err(tadoc_core::Error::malformed(format!(
+                "the index of segment {number} is not that of its text; `tadoc index` makes a new one"
+            ))
+            .into());
+        }
+    }
+    Ok(())
+}
 
 /// Writes an archive anew with this index and no other; gives its length. Written aside and renamed, so that at any moment there
 /// is a whole archive; one that is open goes on with what it has. Memory: one segment, decoded and indexed.

@@ -110,9 +110,10 @@ impl Corpus {
         Ok(done)
     }
 
-    /// Checks every checksum, and that every document expands to what was compressed.
+    /// Checks every checksum, that every document expands to what was compressed, and that an index is what the text gives.
     pub fn verify(&self, observer: &dyn Observer) -> Result<VerifyReport> {
         let sections = self.archive.check_sections()?;
+        crate::access::check(&self.archive)?;
         let table = self.table()?;
         let all: Vec<usize> = (0..table.documents.len()).collect();
         let total = self.total_bytes(&all)?;

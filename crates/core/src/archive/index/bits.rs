@@ -139,7 +139,7 @@ impl<'b> BitReader<'b> {
     #[inline]
     pub(super) fn rice(&mut self, low: u32) -> Option<u64> {
         let high = self.unary()?;
-        (high < 1 << 40).then(|| high << low | self.take(low))
+        (high < 1 << 31).then(|| high << low | self.take(low))
     }
 }
 

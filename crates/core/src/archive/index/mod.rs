@@ -85,12 +85,7 @@ impl Archive {
             root_newlines: rows.packed()?,
         };
         rows.finish()?;
-        let info = &self.summary().segments[segment];
-        let bodies = info.symbols.saturating_sub(info.root_symbols);
-        navigation.check(info.token_types, info.rules, bodies, info.root_symbols)?;
-        if navigation.document_starts.len() as u64 != info.documents + 1 {
-            return Err(Error::malformed("section NAVI: it has other documents than its segment"));
-        }
+        navigation.check(&self.summary().segments[segment])?;
         Ok(navigation)
     }
 

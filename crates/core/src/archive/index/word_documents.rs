@@ -241,7 +241,7 @@ impl WordDocuments {
         }
         for _ in 0..left {
             let (gap, count) = read_entry(head, &mut reader)?;
-            next += gap;
+            next = next.saturating_add(gap);
             if next >= document {
                 return Ok(if next == document { count } else { 0 });
             }
