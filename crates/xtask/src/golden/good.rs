@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
+use tadoc::access::Index;
 use tadoc::{Builder, CompressOptions, Level, Lexer, SegmentInfo, Split, Timestamp};
 use tadoc_core::archive::{
     Archive, ArchiveWriter, Digester, Document, DocumentTable, EncodedSegment, PieceHasher, Summary,
@@ -74,7 +75,15 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
     optional.sections.insert(3, unknown(b"IDX9", 0));
     let documents = all[3].documents.clone();
     all.push(Good { name: "optional-sections", bytes: optional.to_bytes(), documents });
-    all.push(segments("segments", &sample, work, &defaults)?);
+    let with_segments = segments("segments", &sample, work, &defaults)?;
+    for (name, index) in [("index-small", Index::Small), ("index-fast", Index::Fast)] {
+        let path = work.join(format!("{name}.tdc"));
+        std::fs::write(&path, &with_segments.bytes)?;
+        tadoc::access::store(&path, index, &())?;
+        let documents = with_segments.documents.clone();
+        all.push(Good { name, bytes: std::fs::read(path)?, documents });
+    }
+    all.push(with_segments);
     all.push(segments("dense-segments", &sample, work, &dense)?);
     Ok(all)
 }
