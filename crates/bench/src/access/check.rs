@@ -61,7 +61,7 @@ pub fn run(
         let opened = Opened::open(&copy)?;
         let access = Access::open(&opened, index)?;
         ensure!(access.index() == index, "the index {name} was not stored");
-        let names = access.documents()?.iter().map(|document| &document.name[..]);
+        let names = access.documents().iter().map(|document| &document.name[..]);
         ensure!(names.eq(plain.names.iter().map(|name| &name[..])), "these are other documents");
         let check = Check { plain: &plain, access: &access, operations };
         check.all(name, &mut Random::new(seed))?;

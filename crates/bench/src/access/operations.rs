@@ -71,7 +71,7 @@ impl Drawn {
         let lexer = corpus.info().lexer;
         ensure!(lexer == Lexer::Words.name(), "words are drawn for the lexer words, not {lexer}");
         let access = Access::open(&corpus, Index::Fast)?;
-        let documents = access.documents()?;
+        let documents = access.documents();
         let mut random = Random::new(seed);
         let ends: Vec<u64> = documents
             .iter()
@@ -128,7 +128,7 @@ impl Drawn {
 
 /// Words, each drawn from the vocabulary of a document that is drawn; documents without words are drawn again.
 fn words(access: &Access<'_>, random: &mut Random, count: u64) -> Result<Vec<(u32, String)>> {
-    let documents = access.documents()?.len() as u64;
+    let documents = access.documents().len() as u64;
     let mut words: Vec<(u32, String)> = Vec::new();
     // Twice in a row without a word: there are hardly any.
     let mut before = usize::MAX;

@@ -29,15 +29,15 @@ pub struct Context {
 }
 
 /// What is looked for, as far as contexts are about it.
-pub struct Reader<'r> {
-    pub opened: &'r Opened<'r>,
+pub struct Reader<'r, 'c> {
+    pub opened: &'r Opened<'c>,
     pub analyzer: &'r Analyzer,
     /// How many terms the phrase has.
     pub terms: usize,
     pub extent: Extent,
 }
 
-impl Reader<'_> {
+impl Reader<'_, '_> {
     /// Reads an occurrence and what is around it.
     pub fn read(&self, place: Place) -> tadoc::Result<Context> {
         let (keyword, right) = self.keyword_and_right(place)?;

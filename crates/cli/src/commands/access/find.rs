@@ -8,11 +8,11 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
+use tadoc::Document;
 use tadoc::access::Found;
 use tadoc::answer::{Column, Rows, Value};
 use tadoc::text::escape;
 
-use super::Opened;
 use super::arguments::{ReadArguments, ScopeArguments};
 use super::snippet::Wanted;
 use crate::arguments::{at_least_one, examples};
@@ -95,7 +95,12 @@ impl Find {
                 false => opened
                     .told(found.par_iter().map(|found| wanted.snippet(found.document)).collect())?,
             };
-            let rows = Documents { opened, columns, found: &found, snippets: &snippets };
+            let rows = Documents {
+                documents: opened.documents,
+                columns,
+                found: &found,
+                snippets: &snippets,
+            };
             if let Some(writer) = &mut writer {
                 writer.write(&rows)?;
             }
@@ -114,7 +119,7 @@ impl Find {
 
 /// What was found.
 struct Documents<'d> {
-    opened: &'d Opened<'d>,
+    documents: &'d [Document],
     columns: &'static [Column],
     found: &'d [Found],
     snippets: &'d [Vec<u8>],
@@ -132,7 +137,7 @@ impl Rows for Documents<'_> {
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for place in rows.start as usize..rows.end as usize {
             let found = &self.found[place];
-            let name = Value::Text(self.opened.name(found.document));
+            let name = Value::Text(&self.documents[found.document as usize].name);
             let score = Value::Real(found.score);
             match self.snippets.get(place) {
                 Some(snippet) => each(&[name, score, Value::Text(snippet)]),
@@ -144,14 +149,15 @@ impl Rows for Documents<'_> {
 
 impl Documents<'_> {
     /// A list for people: rank, document and score, and the snippet below it.
-    fn list(&self, wanted: &Wanted<'_>, width: usize, styled: bool) -> String {
+    fn list(&self, wanted: &Wanted<'_, '_>, width: usize, styled: bool) -> String {
         let paint = |style: Style, text: &str| match styled {
             true => format!("{style}{text}{style:#}"),
             false => text.to_owned(),
         };
         let mut list = String::new();
         for (place, found) in self.found.iter().enumerate() {
-            let name = printable(&escape(self.opened.name(found.document)).to_string());
+            let name =
+                printable(&escape(&self.documents[found.document as usize].name).to_string());
             let score = format!("{:.3}", found.score);
             list +=
                 &format!("{:>2}. {}  {}\n", place + 1, paint(NAME, &name), paint(SCORE, &score));

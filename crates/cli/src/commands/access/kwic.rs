@@ -7,6 +7,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use rayon::prelude::*;
+use tadoc::Document;
 use tadoc::answer::{Column, Rows, Value};
 use tadoc::text::escape;
 
@@ -124,7 +125,7 @@ impl Writer {
 
     fn write(&mut self, opened: &Opened<'_>, contexts: &[Context]) -> anyhow::Result<()> {
         match self {
-            Self::Rows(writer) => writer.write(&Contexts { opened, contexts }),
+            Self::Rows(writer) => writer.write(&Contexts { documents: opened.documents, contexts }),
             Self::Lines { output, layout } => {
                 let name = |context: &Context| {
                     printable(&escape(opened.name(context.place.0)).to_string())
@@ -210,7 +211,7 @@ impl Layout {
 
 /// Contexts as rows.
 struct Contexts<'c> {
-    opened: &'c Opened<'c>,
+    documents: &'c [Document],
     contexts: &'c [Context],
 }
 
@@ -227,7 +228,7 @@ impl Rows for Contexts<'_> {
         for context in &self.contexts[rows.start as usize..rows.end as usize] {
             let (document, offset) = context.place;
             each(&[
-                Value::Text(self.opened.name(document)),
+                Value::Text(&self.documents[document as usize].name),
                 Value::Count(offset),
                 Value::Text(&context.left),
                 Value::Text(&context.keyword),

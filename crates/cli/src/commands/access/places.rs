@@ -2,6 +2,7 @@
 
 use std::ops::{ControlFlow, Range};
 
+use tadoc::Document;
 use tadoc::access::{Phrase, Scope};
 use tadoc::answer::{Column, Rows, Value};
 
@@ -57,7 +58,7 @@ pub fn for_each_batch(
 
 /// A batch of places as rows.
 pub struct Places<'p> {
-    pub opened: &'p Opened<'p>,
+    pub documents: &'p [Document],
     pub places: &'p [Place],
 }
 
@@ -72,7 +73,7 @@ impl Rows for Places<'_> {
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for &(document, offset) in &self.places[rows.start as usize..rows.end as usize] {
-            each(&[Value::Text(self.opened.name(document)), Value::Count(offset)]);
+            each(&[Value::Text(&self.documents[document as usize].name), Value::Count(offset)]);
         }
     }
 }

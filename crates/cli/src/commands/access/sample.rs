@@ -5,10 +5,10 @@ use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
+use tadoc::Document;
 use tadoc::access::Sampled;
 use tadoc::answer::{Column, Rows, Value};
 
-use super::Opened;
 use super::arguments::{ReadArguments, ScopeArguments};
 use crate::arguments::examples;
 use crate::failure::{Outcome, print_error};
@@ -64,7 +64,7 @@ impl Sample {
             let mut writer = RowWriter::open(&self.format, COLUMNS)?;
             let at_once = interrupt::at_once()?;
             let words = opened.told(opened.access.sample(self.count, seed, &scope))?;
-            writer.write(&Words { opened, words: &words })?;
+            writer.write(&Words { documents: opened.documents, words: &words })?;
             drop(at_once);
             writer.finish()?;
             if words.is_empty() && self.count > 0 {
@@ -78,7 +78,7 @@ impl Sample {
 
 /// Drawn words as rows.
 struct Words<'w> {
-    opened: &'w Opened<'w>,
+    documents: &'w [Document],
     words: &'w [Sampled],
 }
 
@@ -93,7 +93,7 @@ impl Rows for Words<'_> {
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for drawn in &self.words[rows.start as usize..rows.end as usize] {
-            let name = Value::Text(self.opened.name(drawn.document));
+            let name = Value::Text(&self.documents[drawn.document as usize].name);
             each(&[name, Value::Count(drawn.offset), Value::Text(&drawn.word)]);
         }
     }

@@ -4,9 +4,9 @@ use std::io::Write;
 use std::ops::Range;
 
 use clap::Args;
+use tadoc::Document;
 use tadoc::answer::{Column, Rows, Value};
 
-use super::Opened;
 use super::arguments::{PhraseArguments, ReadArguments, ScopeArguments};
 use super::places::{self, Places, for_each_batch};
 use crate::arguments::examples;
@@ -90,7 +90,7 @@ impl Search {
             let at_once = interrupt::at_once()?;
             let most = self.max_count;
             let found = for_each_batch(opened, &phrase, &scope, most, BATCH, &mut |places| {
-                writer.write(&Places { opened, places })
+                writer.write(&Places { documents: opened.documents, places })
             })?;
             drop(at_once);
             writer.finish()?;
@@ -121,7 +121,7 @@ impl Count {
                 false => vec![(0, opened.told(opened.access.count(&phrase, &scope))?)],
             };
             if let Some(writer) = &mut writer {
-                writer.write(&Counts { opened, columns, counts: &counts })?;
+                writer.write(&Counts { documents: opened.documents, columns, counts: &counts })?;
             }
             if let Some(output) = &mut output {
                 writeln!(output, "{}", units::count(counts[0].1))?;
@@ -137,7 +137,7 @@ impl Count {
 
 /// Counts of documents, or one of all of them.
 struct Counts<'c> {
-    opened: &'c Opened<'c>,
+    documents: &'c [Document],
     columns: &'static [Column],
     counts: &'c [(u32, u64)],
 }
@@ -155,7 +155,10 @@ impl Rows for Counts<'_> {
         for &(document, count) in &self.counts[rows.start as usize..rows.end as usize] {
             match self.columns.len() {
                 1 => each(&[Value::Count(count)]),
-                _ => each(&[Value::Text(self.opened.name(document)), Value::Count(count)]),
+                _ => each(&[
+                    Value::Text(&self.documents[document as usize].name),
+                    Value::Count(count),
+                ]),
             }
         }
     }

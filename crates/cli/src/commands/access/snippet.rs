@@ -20,17 +20,17 @@ const SHOWN: u64 = 280;
 const MOST: usize = 10_000;
 
 /// The words that documents are found by.
-pub struct Wanted<'w> {
-    opened: &'w Opened<'w>,
+pub struct Wanted<'w, 'c> {
+    opened: &'w Opened<'c>,
     analyzer: &'w Analyzer,
     phrases: Vec<Phrase>,
     terms: HashSet<Vec<u8>>,
 }
 
-impl<'w> Wanted<'w> {
+impl<'w, 'c> Wanted<'w, 'c> {
     /// The terms of some words, each once.
     pub fn new(
-        opened: &'w Opened<'w>,
+        opened: &'w Opened<'c>,
         given: &[u8],
         analyzer: &'w Analyzer,
     ) -> tadoc::Result<Self> {
