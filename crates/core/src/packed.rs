@@ -260,12 +260,12 @@ pub struct NumbersSlice<'n> {
 impl NumbersSlice<'_> {
     /// How many numbers there are.
     #[inline]
-    pub fn len(self) -> usize {
+    pub fn len(&self) -> usize {
         self.small.len()
     }
 
     /// Whether there is no number.
-    pub fn is_empty(self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.small.is_empty()
     }
 
@@ -274,7 +274,7 @@ impl NumbersSlice<'_> {
     /// # Panics
     /// If there is none at that place.
     #[inline(always)]
-    pub fn get(self, index: usize) -> u64 {
+    pub fn get(&self, index: usize) -> u64 {
         match self.small[index] {
             LARGE => self.large(index),
             small => small.into(),
@@ -282,7 +282,7 @@ impl NumbersSlice<'_> {
     }
 
     #[inline(never)]
-    fn large(self, index: usize) -> u64 {
+    fn large(&self, index: usize) -> u64 {
         let group = index / GROUP;
         let before = &self.small[group * GROUP..index];
         let marks = before.iter().filter(|&&number| number == LARGE).count();

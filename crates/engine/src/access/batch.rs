@@ -10,7 +10,7 @@ use super::phrase::Phrase;
 use super::postings::{Postings, Reached};
 use super::sample::Sampled;
 use super::search::SegmentSearch;
-use super::walk::Extractor;
+use super::walk::Reader;
 use super::{Access, Part, Scope};
 use crate::analyzer::Analyzer;
 use crate::error::Result;
@@ -65,6 +65,9 @@ pub enum Outcome {
     Words(Vec<Sampled>),
 }
 
+/// Stretches of the text in whose order operations are run.
+const BUCKETS: usize = 1 << 12;
+
 /// Operations that a thread runs at a time.
 const RUN_AT_ONCE: usize = 256;
 
@@ -91,23 +94,54 @@ impl Access<'_> {
         }
         let mut results: Vec<Option<Result<Outcome>>> = Vec::new();
         results.resize_with(operations.len(), || None);
-        let mut in_order: Vec<u32> = (0..operations.len() as u32).collect();
-        in_order.par_sort_by_key(|&number| operations[number as usize].order());
-        let done: Vec<Vec<(u32, Result<Outcome>)>> = in_order
+        let done: Vec<Vec<(u32, Result<Outcome>)>> = self
+            .in_order(operations)
             .par_chunks(RUN_AT_ONCE)
-            .map_init(Extractor::default, |extractor, chunk| {
-                let run = |&number: &u32| {
-                    let result = self.run_alone(&operations[number as usize], extractor)?;
-                    Some((number, result))
-                };
-                chunk.iter().filter_map(run).collect()
-            })
+            .map_init(
+                || Reader::new(self),
+                |reader, chunk| {
+                    let run = |&number: &u32| {
+                        let result = self.run_alone(&operations[number as usize], reader)?;
+                        Some((number, result))
+                    };
+                    chunk.iter().filter_map(run).collect()
+                },
+            )
             .collect();
         for (number, result) in done.into_iter().flatten() {
             results[number as usize] = Some(result);
         }
         self.run_searches(operations, &mut results);
         results.into_iter().map(|result| result.expect("all operations were run")).collect()
+    }
+
+    /// The numbers of operations, so that those that touch the same memory are run one after the other. Roughly in the order of
+    /// the text: a finer order would cost more than it saves.
+    fn in_order(&self, operations: &[Operation]) -> Vec<u32> {
+        let bucket_of = |operation: &Operation| {
+            let (document, offset) = match *operation {
+                Operation::Extract { document, offset, .. } => (Some(document), offset),
+                Operation::Count { document, .. } => (document, 0),
+                Operation::Search { .. } | Operation::Sample { .. } => (None, 0),
+            };
+            let part = document.and_then(|document| self.part_at(document, offset).ok()?);
+            let Some(Part { segment, text_start, offset: first, .. }) = part else { return 0 };
+            let text = self.segment_starts[segment as usize] + text_start + (offset - first);
+            let total = self.corpus.archive().summary().text_bytes;
+            (u128::from(text) * BUCKETS as u128 / u128::from(total.max(1))) as usize
+        };
+        let buckets: Vec<usize> = operations.iter().map(bucket_of).collect();
+        let mut starts = vec![0_u32; BUCKETS + 1];
+        buckets.iter().for_each(|&bucket| starts[bucket + 1] += 1);
+        for bucket in 0..BUCKETS {
+            starts[bucket + 1] += starts[bucket];
+        }
+        let mut in_order = vec![0; operations.len()];
+        for (number, bucket) in (0..).zip(buckets) {
+            in_order[starts[bucket] as usize] = number;
+            starts[bucket] += 1;
+        }
+        in_order
     }
 
     fn load_words(&self) -> Result<()> {
@@ -118,23 +152,38 @@ impl Access<'_> {
     fn run_alone(
         &self,
         operation: &Operation,
-        extractor: &mut Extractor,
+        reader: &mut Reader<'_, '_>,
     ) -> Option<Result<Outcome>> {
         Some(match operation {
             Operation::Search { .. } => return None,
             &Operation::Extract { document, offset, length } => {
                 let mut bytes = Vec::new();
-                self.read(document, offset, length, extractor, &mut bytes)
-                    .map(|()| Outcome::Bytes(bytes))
+                reader.read(document, offset, length, &mut bytes).map(|()| Outcome::Bytes(bytes))
             }
-            Operation::Count { document, phrase } => self
-                .phrase(phrase, &Analyzer::new())
-                .and_then(|phrase| self.count(&phrase, &scope(*document)))
-                .map(Outcome::Count),
+            Operation::Count { document, phrase } => {
+                self.count_in(*document, phrase).map(Outcome::Count)
+            }
             &Operation::Sample { document, count, seed } => {
                 self.sample(count, seed, &scope(document)).map(Outcome::Words)
             }
         })
+    }
+
+    /// How often a phrase occurs. A single word needs nothing but its list, if there is one.
+    fn count_in(&self, document: Option<u32>, text: &[u8]) -> Result<u64> {
+        if !self.counts_words() || !self.is_word(text) {
+            return self.count(&self.phrase(text, &Analyzer::new())?, &scope(document));
+        }
+        match document {
+            None => (0..self.segment_count()).try_fold(0, |sum, number| {
+                let count = self.segment(number)?.count(text, None)?;
+                Ok(sum + count)
+            }),
+            Some(document) => self.parts_of_document(document)?.iter().try_fold(0, |sum, part| {
+                let count = self.segment(part.segment as usize)?.count(text, Some(part.place))?;
+                Ok(sum + count)
+            }),
+        }
     }
 
     /// Runs all searches, segment by segment.
@@ -152,7 +201,7 @@ impl Access<'_> {
             let postings = match few {
                 true => None,
                 false => match self.segment(number).and_then(|segment| segment.slices()) {
-                    Ok(slices) => Some(Postings::new(slices)),
+                    Ok(slices) => Some(Postings::new(&slices)),
                     // Whoever searches in this segment meets the error again.
                     Err(_) => None,
                 },
@@ -232,16 +281,6 @@ impl Operation {
         match self {
             Self::Search { phrase, .. } | Self::Count { phrase, .. } => Some(phrase),
             Self::Extract { .. } | Self::Sample { .. } => None,
-        }
-    }
-
-    /// Operations that touch the same memory are run one after the other.
-    fn order(&self) -> (u8, u64, u64) {
-        match self {
-            Self::Extract { document, offset, .. } => (0, (*document).into(), *offset),
-            Self::Count { document, .. } => (1, document.map_or(0, Into::into), 0),
-            Self::Search { .. } => (2, 0, 0),
-            Self::Sample { .. } => (3, 0, 0),
         }
     }
 }

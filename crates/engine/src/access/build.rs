@@ -166,7 +166,7 @@ pub(super) fn word_documents(segment: &Segment<'_>) -> Result<WordDocuments> {
                 let mut found = Vec::new();
                 for document in first..documents.min(first + COUNTED_AT_ONCE) {
                     let mut there = Vec::new();
-                    super::walk::tokens(slices, segment.document_root(document), stack, |token| {
+                    super::walk::tokens(&slices, segment.document_root(document), stack, |token| {
                         if let Some(&word) = word_of_token.get(token as usize) {
                             let count = &mut counts[word as usize];
                             if *count == 0 {

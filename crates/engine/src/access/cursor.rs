@@ -2,6 +2,7 @@
 //!
 //! Cost: O(depth) to get there, O(1) amortised for a step. It checks the neighbours of a word that was found.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::segment::{Segment, Slices};
@@ -16,7 +17,7 @@ pub(super) struct Cursor<'a, 'c> {
     parts: &'a [Part],
     part: usize,
     segment: &'a Segment<'c>,
-    slices: Slices<'a>,
+    slices: Cow<'a, Slices<'a>>,
     /// The place in the root, and below it in each rule: what can be gone through, and where it is.
     root: (Range<usize>, usize),
     rules: Vec<(Range<usize>, usize)>,
@@ -29,6 +30,7 @@ impl<'a, 'c> Cursor<'a, 'c> {
     /// The token in which byte `inner` of the text of a place is; `offset` is where that byte is in the document.
     pub(super) fn new(
         access: &'a Access<'c>,
+        slices: &'a Slices<'a>,
         part: &Part,
         place: usize,
         inner: u64,
@@ -37,14 +39,13 @@ impl<'a, 'c> Cursor<'a, 'c> {
         let parts = access.parts_of_document(part.document)?;
         let number = parts.iter().position(|other| other == part).expect("a part of its document");
         let segment = access.segment(part.segment as usize)?;
-        let slices = segment.slices()?;
         let root = segment.document_root(part.place as usize);
         let mut cursor = Self {
             access,
             parts,
             part: number,
             segment,
-            slices,
+            slices: Cow::Borrowed(slices),
             root: (root, place),
             rules: Vec::new(),
             token: 0,
@@ -162,7 +163,7 @@ impl<'a, 'c> Cursor<'a, 'c> {
         self.part = part;
         let Part { segment, place, .. } = self.parts[part];
         self.segment = self.access.segment(segment as usize)?;
-        self.slices = self.segment.slices()?;
+        self.slices = Cow::Owned(self.segment.slices()?);
         self.root.0 = self.segment.document_root(place as usize);
         Ok(())
     }

@@ -42,7 +42,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use self::segment::Measure;
-use self::walk::Extractor;
+use self::walk::Reader;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::{Document, Lexer};
@@ -70,6 +70,8 @@ pub struct Access<'c> {
     parts: Vec<Part>,
     /// The first part of each document, and the end behind the last.
     first_parts: Vec<u32>,
+    /// Where the text of each segment starts in that of the corpus.
+    segment_starts: Vec<u64>,
 }
 
 /// A document, or what of it is in one segment.
@@ -108,7 +110,13 @@ impl<'c> Access<'c> {
         let (parts, first_parts) = parts_of(documents, &summary.segments)?;
         let segments = summary.segments.iter().map(|_| OnceLock::new()).collect();
         let index = corpus.archive().index().min(most);
-        Ok(Self { corpus, documents, lexer, index, segments, parts, first_parts })
+        let mut start = 0;
+        let starts = summary.segments.iter().map(|segment| {
+            let next = start + segment.text_bytes;
+            std::mem::replace(&mut start, next)
+        });
+        let segment_starts = starts.collect();
+        Ok(Self { corpus, documents, lexer, index, segments, parts, first_parts, segment_starts })
     }
 
     /// The index that is used.
@@ -233,39 +241,8 @@ impl<'c> Access<'c> {
     /// [`Error::OffsetPastEnd`] if the offset is past the end, [`Error::BadChoice`] if there is no such document.
     pub fn extract(&self, document: u32, offset: u64, length: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
-        self.read(document, offset, length, &mut Extractor::default(), &mut bytes)?;
+        Reader::new(self).read(document, offset, length, &mut bytes)?;
         Ok(bytes)
-    }
-
-    /// Appends bytes of a document.
-    fn read(
-        &self,
-        document: u32,
-        offset: u64,
-        length: u64,
-        extractor: &mut Extractor,
-        into: &mut Vec<u8>,
-    ) -> Result<()> {
-        self.check_offset(document, offset)?;
-        let end = offset.saturating_add(length).min(self.documents[document as usize].bytes);
-        let mut at = offset;
-        while at < end {
-            let Some(part) = self.part_at(document, at)? else { break };
-            let segment = self.segment(part.segment as usize)?;
-            let slices = segment.slices()?;
-            let wanted = end.min(part.offset + part.bytes) - at;
-            let text = part.text_start + (at - part.offset);
-            let found = slices.locate(Measure::Bytes, text);
-            let places = found.place..segment.document_root(part.place as usize).end;
-            let before = into.len();
-            into.reserve(wanted.min(PIECE as u64) as usize);
-            extractor.read(segment, slices, places, text - found.before, wanted as usize, into)?;
-            if into.len() == before {
-                break;
-            }
-            at += (into.len() - before) as u64;
-        }
-        Ok(())
     }
 
     /// Writes bytes of a document, piece by piece; a range past the end is cut there. Gives how many.
@@ -275,11 +252,11 @@ impl<'c> Access<'c> {
     pub fn write(&self, document: u32, range: Range<u64>, to: &mut dyn Write) -> Result<u64> {
         self.check_offset(document, range.start)?;
         let (mut at, mut buffer) = (range.start, Vec::new());
-        let mut extractor = Extractor::default();
+        let mut reader = Reader::new(self);
         while at < range.end {
             buffer.clear();
             let wanted = (range.end - at).min(PIECE as u64);
-            self.read(document, at, wanted, &mut extractor, &mut buffer)?;
+            reader.read(document, at, wanted, &mut buffer)?;
             if buffer.is_empty() {
                 break;
             }

@@ -29,7 +29,7 @@ pub(super) struct Occurrences {
 }
 
 impl Occurrences {
-    fn reset(&mut self, slices: Slices<'_>, tokens: &[Range<u32>]) {
+    fn reset(&mut self, slices: &Slices<'_>, tokens: &[Range<u32>]) {
         let words = slices.symbol_count().div_ceil(64);
         if self.list_of.len() != slices.rule_count() as usize || self.marks.len() != words {
             self.list_of = vec![NONE; slices.rule_count() as usize];
@@ -67,7 +67,7 @@ impl Occurrences {
     pub(super) fn scan(
         &mut self,
         segment: &Segment<'_>,
-        slices: Slices<'_>,
+        slices: &Slices<'_>,
         tokens: &[Range<u32>],
     ) -> Result<()> {
         self.reset(slices, tokens);
@@ -86,7 +86,7 @@ impl Occurrences {
     pub(super) fn collect(
         &mut self,
         segment: &Segment<'_>,
-        slices: Slices<'_>,
+        slices: &Slices<'_>,
         tokens: &[Range<u32>],
         rules: &[u32],
     ) -> Result<()> {
@@ -100,7 +100,7 @@ impl Occurrences {
     fn add(
         &mut self,
         segment: &Segment<'_>,
-        slices: Slices<'_>,
+        slices: &Slices<'_>,
         rule: u32,
         body: Range<usize>,
     ) -> Result<()> {
@@ -140,7 +140,7 @@ impl Occurrences {
     pub(super) fn append(
         &self,
         segment: &Segment<'_>,
-        slices: Slices<'_>,
+        slices: &Slices<'_>,
         symbol: u32,
         base: u64,
         into: &mut Vec<u64>,

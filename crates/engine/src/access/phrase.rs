@@ -121,6 +121,16 @@ impl Access<'_> {
             .ok_or_else(no_word)
     }
 
+    /// Whether a text is one word and nothing else.
+    pub(super) fn is_word(&self, text: &[u8]) -> bool {
+        let (mut tokens, mut one) = (0, false);
+        self.lexer.tokens(text, |end, kind| {
+            tokens += 1;
+            one = tokens == 1 && kind == TokenKind::Word && end == text.len();
+        });
+        one
+    }
+
     /// The phrase of some words, or `None` if the analyzer leaves them all out.
     pub(super) fn phrase_of_words<'w>(
         &self,

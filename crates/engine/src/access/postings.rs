@@ -21,7 +21,7 @@ pub(super) struct Postings {
 }
 
 impl Postings {
-    pub(super) fn new(slices: Slices<'_>) -> Self {
+    pub(super) fn new(slices: &Slices<'_>) -> Self {
         let rules = slices.rule_count();
         let wanted = |symbol: u32| slices.is_word(symbol) || slices.rule_of(symbol).is_some();
         let mut starts = vec![0_u32; slices.symbol_count() + 1];
@@ -79,7 +79,7 @@ impl Postings {
     }
 
     /// All rules that have any of the tokens, children first, and all places of the root that do, ascending.
-    pub(super) fn reach(&self, slices: Slices<'_>, tokens: &[Range<u32>], room: &mut Reached) {
+    pub(super) fn reach(&self, slices: &Slices<'_>, tokens: &[Range<u32>], room: &mut Reached) {
         let users = self.users.slice();
         room.reset(slices.rule_count() as usize);
         let mut next = 0;

@@ -6,6 +6,7 @@
 use rayon::prelude::*;
 
 use super::segment::Measure;
+use super::walk::{Opened, Reader};
 use super::{Access, Part, Scope};
 use crate::error::Result;
 
@@ -44,13 +45,21 @@ impl Access<'_> {
             order.par_sort_unstable_by_key(|&draw| draws[draw as usize]);
         }
         if order.is_empty() {
-            return draws.par_iter().map(|&draw| self.word_at(&stretches, draw)).collect();
+            let reader = || Reader::new(self);
+            return draws
+                .par_iter()
+                .map_init(reader, |reader, &draw| self.word_at(&stretches, draw, reader))
+                .collect();
         }
         let found: Vec<Vec<Sampled>> = order
             .par_chunks(DRAWN_AT_ONCE)
-            .map(|chunk| {
-                chunk.iter().map(|&draw| self.word_at(&stretches, draws[draw as usize])).collect()
-            })
+            .map_init(
+                || Reader::new(self),
+                |reader, chunk| {
+                    let word = |&draw: &u32| self.word_at(&stretches, draws[draw as usize], reader);
+                    chunk.iter().map(word).collect()
+                },
+            )
             .collect::<Result<_>>()?;
         let mut sampled = vec![None; order.len()];
         for (&draw, word) in order.iter().zip(found.into_iter().flatten()) {
@@ -91,11 +100,15 @@ impl Access<'_> {
     }
 
     /// The word of a number.
-    fn word_at(&self, stretches: &[Stretch], number: u64) -> Result<Sampled> {
+    fn word_at(
+        &self,
+        stretches: &[Stretch],
+        number: u64,
+        reader: &mut Reader<'_, '_>,
+    ) -> Result<Sampled> {
         let behind = stretches.partition_point(|stretch| stretch.words_before <= number);
         let stretch = &stretches[behind - 1];
-        let segment = self.segment(stretch.segment)?;
-        let slices = segment.slices()?;
+        let Opened { segment, slices } = reader.open(stretch.segment)?;
         let number = stretch.in_segment + (number - stretch.words_before);
         let found = slices.locate(Measure::Words, number);
         let symbol = slices.root(found.place);

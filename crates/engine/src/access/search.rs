@@ -127,7 +127,7 @@ impl Access<'_> {
     }
 
     /// Whether the documents of words are known.
-    fn counts_words(&self) -> bool {
+    pub(super) fn counts_words(&self) -> bool {
         self.index == super::Index::Fast
     }
 
@@ -249,7 +249,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         if bytes / BYTES_PER_TOKEN * SCANNED_PER_TOKEN < scanned {
             return Ok(Way::Tokens);
         }
-        room.scan(self.segment, self.slices, self.tokens)?;
+        room.scan(self.segment, &self.slices, self.tokens)?;
         Ok(Way::Rules(room))
     }
 
@@ -294,7 +294,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         let mut at = self.slices.before(Measure::Bytes, places.start);
         for place in places {
             let (base, first) = (at, into.len());
-            walk::tokens(self.slices, place..place + 1, &mut stack, |token| {
+            walk::tokens(&self.slices, place..place + 1, &mut stack, |token| {
                 if is_one_of(self.tokens, token) {
                     match self.segment.token(token) {
                         Ok(bytes) => into.push(at + leading_space(bytes) as u64),
@@ -329,7 +329,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
                 for (&symbol, place) in symbols.iter().zip(start..end) {
                     if occurrences.is_in(symbol) {
                         let first = into.len();
-                        occurrences.append(self.segment, self.slices, symbol, at, into)?;
+                        occurrences.append(self.segment, &self.slices, symbol, at, into)?;
                         self.keep_phrases(part, place, at, first, into)?;
                     }
                     at += self.slices.bytes(symbol);
@@ -359,7 +359,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
             };
             summed = (place, at);
             let first = into.len();
-            occurrences.append(self.segment, self.slices, self.slices.root(place), at, into)?;
+            occurrences.append(self.segment, &self.slices, self.slices.root(place), at, into)?;
             self.keep_phrases(part, place, at, first, into)?;
         }
         Ok(())
@@ -384,7 +384,14 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         let mut kept = first;
         for index in first..offsets.len() {
             let text = offsets[index];
-            let cursor = Cursor::new(self.access, part, place, text - base, in_document(text))?;
+            let cursor = Cursor::new(
+                self.access,
+                &self.slices,
+                part,
+                place,
+                text - base,
+                in_document(text),
+            )?;
             if let Some(start) = self.start_of_phrase(cursor)? {
                 offsets[kept] = start;
                 kept += 1;
@@ -395,7 +402,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
     }
 
     /// Where the phrase starts whose pivot is at a place, if all its other words are around it.
-    fn start_of_phrase(&self, pivot: Cursor<'a, 'c>) -> Result<Option<u64>> {
+    fn start_of_phrase<'s>(&'s self, pivot: Cursor<'s, 'c>) -> Result<Option<u64>> {
         let mut behind = pivot.clone();
         for term in self.pivot + 1..self.phrase.terms().len() {
             if !self.step(&mut behind, term, Cursor::next_word)? {
@@ -412,11 +419,11 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
     }
 
     /// Goes to the next word that the analyzer does not leave out; whether it is the term of that number.
-    fn step(
-        &self,
-        cursor: &mut Cursor<'a, 'c>,
+    fn step<'s>(
+        &'s self,
+        cursor: &mut Cursor<'s, 'c>,
         term: usize,
-        go: impl Fn(&mut Cursor<'a, 'c>) -> Result<bool>,
+        go: impl Fn(&mut Cursor<'s, 'c>) -> Result<bool>,
     ) -> Result<bool> {
         loop {
             if !go(cursor)? {
@@ -470,8 +477,8 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
             return Ok(());
         }
         let (reached, occurrences) = room;
-        postings.reach(self.slices, self.tokens, reached);
-        occurrences.collect(self.segment, self.slices, self.tokens, &reached.rules)?;
+        postings.reach(&self.slices, self.tokens, reached);
+        occurrences.collect(self.segment, &self.slices, self.tokens, &reached.rules)?;
         let mut places = &reached.places[..];
         for part in parts {
             let of_part = self.places(part);

@@ -138,6 +138,16 @@ impl<'c> Segment<'c> {
         self.word_documents.as_ref()
     }
 
+    /// How often a word is in the segment, or in one of its documents; asked only where the documents of words are known.
+    pub(super) fn count(&self, word: &[u8], document: Option<u32>) -> Result<u64> {
+        let Some(number) = self.tokens.find_number(word)? else { return Ok(0) };
+        let lists = self.word_documents.as_ref().expect("a fast index has them");
+        Ok(match document {
+            None => lists.total(number)?,
+            Some(document) => lists.count(number, document)?,
+        })
+    }
+
     fn root(&self) -> Result<&Packed> {
         if let Some(root) = self.root.get() {
             return Ok(root);
@@ -178,7 +188,7 @@ pub(super) enum Measure {
 }
 
 /// The arrays of a segment.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Slices<'s> {
     token_count: u32,
     word_token_count: u32,
@@ -205,68 +215,68 @@ pub(super) struct Located {
 impl<'s> Slices<'s> {
     /// How many symbols the root has.
     #[inline]
-    pub fn root_length(self) -> usize {
+    pub fn root_length(&self) -> usize {
         self.root.len()
     }
 
     /// The symbol at a place of the root.
     #[inline]
-    pub fn root(self, place: usize) -> u32 {
+    pub fn root(&self, place: usize) -> u32 {
         self.root.get(place) as u32
     }
 
     /// The rule that a symbol stands for, or `None` for a token.
     #[inline]
-    pub fn rule_of(self, symbol: u32) -> Option<u32> {
+    pub fn rule_of(&self, symbol: u32) -> Option<u32> {
         symbol.checked_sub(self.token_count)
     }
 
     /// Whether a symbol is a token that has a word.
     #[inline]
-    pub fn is_word(self, symbol: u32) -> bool {
+    pub fn is_word(&self, symbol: u32) -> bool {
         symbol < self.word_token_count
     }
 
     /// How many tokens and rules there are.
     #[inline]
-    pub fn symbol_count(self) -> usize {
+    pub fn symbol_count(&self) -> usize {
         self.token_bytes.len() + self.rule_bytes.len()
     }
 
     /// How many tokens there are.
     #[inline]
-    pub fn token_count(self) -> u32 {
+    pub fn token_count(&self) -> u32 {
         self.token_count
     }
 
     /// How many rules there are.
     #[inline]
-    pub fn rule_count(self) -> u32 {
+    pub fn rule_count(&self) -> u32 {
         self.rule_bytes.len() as u32
     }
 
     /// Where the symbols of a rule are among those of all rules.
     #[inline]
-    pub fn body(self, rule: u32) -> Range<usize> {
+    pub fn body(&self, rule: u32) -> Range<usize> {
         let rule = rule as usize;
         self.rule_starts.get(rule) as usize..self.rule_starts.get(rule + 1) as usize
     }
 
     /// How many symbols all rules have.
     #[inline]
-    pub fn bodies_length(self) -> usize {
+    pub fn bodies_length(&self) -> usize {
         self.bodies.len()
     }
 
     /// A symbol of a rule.
     #[inline]
-    pub fn body_symbol(self, at: usize) -> u32 {
+    pub fn body_symbol(&self, at: usize) -> u32 {
         self.bodies.get(at) as u32
     }
 
     /// The length of a symbol's text.
     #[inline]
-    pub fn bytes(self, symbol: u32) -> u64 {
+    pub fn bytes(&self, symbol: u32) -> u64 {
         match self.rule_of(symbol) {
             None => self.token_bytes.get(symbol as usize),
             Some(rule) => self.rule_bytes.get(rule as usize),
@@ -275,7 +285,7 @@ impl<'s> Slices<'s> {
 
     /// How many words a symbol's text has.
     #[inline]
-    pub fn words(self, symbol: u32) -> u64 {
+    pub fn words(&self, symbol: u32) -> u64 {
         match self.rule_of(symbol) {
             None => u64::from(symbol < self.word_token_count),
             Some(rule) => self.rule_words.get(rule as usize),
@@ -284,7 +294,7 @@ impl<'s> Slices<'s> {
 
     /// How many newlines a symbol's text has.
     #[inline]
-    pub fn newlines(self, symbol: u32) -> u64 {
+    pub fn newlines(&self, symbol: u32) -> u64 {
         match self.rule_of(symbol) {
             Some(rule) => self.rule_newlines.get(rule as usize),
             None => match symbol.checked_sub(self.word_token_count) {
@@ -295,7 +305,7 @@ impl<'s> Slices<'s> {
     }
 
     #[inline]
-    fn measure(self, measure: Measure, symbol: u32) -> u64 {
+    fn measure(&self, measure: Measure, symbol: u32) -> u64 {
         match measure {
             Measure::Bytes => self.bytes(symbol),
             Measure::Words => self.words(symbol),
@@ -304,7 +314,7 @@ impl<'s> Slices<'s> {
     }
 
     #[inline]
-    fn samples(self, measure: Measure) -> (PackedSlice<'s>, usize) {
+    fn samples(&self, measure: Measure) -> (PackedSlice<'s>, usize) {
         match measure {
             Measure::Bytes => (self.root_bytes, BYTES_EVERY),
             Measure::Words => (self.root_words, WORDS_EVERY),
@@ -312,14 +322,8 @@ impl<'s> Slices<'s> {
         }
     }
 
-    /// How much there is of what is measured.
-    pub(super) fn total(self, measure: Measure) -> u64 {
-        let samples = self.samples(measure).0;
-        samples.get(samples.len() - 1)
-    }
-
     /// How much of what is measured is before a place of the root.
-    pub(super) fn before(self, measure: Measure, place: usize) -> u64 {
+    pub(super) fn before(&self, measure: Measure, place: usize) -> u64 {
         let (samples, every) = self.samples(measure);
         let sample = place / every;
         (sample * every..place)
@@ -328,7 +332,7 @@ impl<'s> Slices<'s> {
 
     /// The place of the root in whose text the unit of that number is; the end of the root if there is none.
     #[inline]
-    pub(super) fn locate(self, measure: Measure, number: u64) -> Located {
+    pub(super) fn locate(&self, measure: Measure, number: u64) -> Located {
         let (samples, every) = self.samples(measure);
         let sample = last_not_above(samples, number);
         let mut located = Located { place: sample * every, before: samples.get(sample) };
@@ -344,7 +348,7 @@ impl<'s> Slices<'s> {
 
     /// Goes down from a symbol to the token in which the unit of that number is. Gives the token, how many units of its
     /// own are before the one that is looked for, and the bytes of the symbol's text before the token. O(depth).
-    pub(super) fn descend(self, measure: Measure, symbol: u32, number: u64) -> (u32, u64, u64) {
+    pub(super) fn descend(&self, measure: Measure, symbol: u32, number: u64) -> (u32, u64, u64) {
         let (mut symbol, mut number, mut bytes) = (symbol, number, 0);
         while let Some(rule) = self.rule_of(symbol) {
             let mut body = self.body(rule);

@@ -2,13 +2,17 @@
 
 use std::ops::Range;
 
-use super::segment::{Segment, Slices};
+use super::segment::{Measure, Segment, Slices};
+use super::{Access, PIECE, Part};
 use crate::error::Result;
+
+/// Bytes of room behind what is read.
+const ROOM: usize = 32;
 
 /// Calls `each` with the tokens of some places of the root, in order. `stack` is room to work in.
 #[inline]
 pub(super) fn tokens(
-    slices: Slices<'_>,
+    slices: &Slices<'_>,
     places: Range<usize>,
     stack: &mut Vec<Range<usize>>,
     mut each: impl FnMut(u32),
@@ -20,19 +24,7 @@ pub(super) fn tokens(
                 None => each(symbol),
                 Some(rule) => stack.push(slices.body(rule)),
             }
-            let next = loop {
-                let Some(body) = stack.last_mut() else { break None };
-                if let Some(at) = body.next() {
-                    // A body whose last symbol is a rule is left before that is entered: the stack stays short.
-                    let symbol = slices.body_symbol(at);
-                    if body.start == body.end {
-                        stack.pop();
-                    }
-                    break Some(symbol);
-                }
-                stack.pop();
-            };
-            match next {
+            match next_symbol(slices, stack) {
                 Some(next) => symbol = next,
                 None => break,
             }
@@ -40,65 +32,124 @@ pub(super) fn tokens(
     }
 }
 
-/// Gives bytes of a segment's text. Holds room to work in, so one is used again and again.
-#[derive(Debug, Default)]
-pub(super) struct Extractor {
+/// Goes to places of an archive. Keeps what it has found out about the last segment, and room to work in, so one is used again
+/// and again.
+#[derive(Debug)]
+pub(super) struct Reader<'a, 'c> {
+    access: &'a Access<'c>,
+    opened: Option<(usize, Opened<'a, 'c>)>,
     stack: Vec<Range<usize>>,
 }
 
-impl Extractor {
-    /// Appends `length` bytes of the text, or fewer at its end: those behind the first `skip` bytes of the places.
+/// A segment and its arrays.
+#[derive(Debug)]
+pub(super) struct Opened<'a, 'c> {
+    pub(super) segment: &'a Segment<'c>,
+    pub(super) slices: Slices<'a>,
+}
+
+impl<'a, 'c> Reader<'a, 'c> {
+    pub(super) fn new(access: &'a Access<'c>) -> Self {
+        Self { access, opened: None, stack: Vec::new() }
+    }
+
+    /// A segment, opened.
+    #[inline]
+    pub(super) fn open(&mut self, number: usize) -> Result<&Opened<'a, 'c>> {
+        if self.opened.as_ref().is_none_or(|(opened, _)| *opened != number) {
+            let segment = self.access.segment(number)?;
+            self.opened = Some((number, Opened { segment, slices: segment.slices()? }));
+        }
+        Ok(&self.opened.as_ref().expect("just opened").1)
+    }
+
+    /// Appends at most `length` bytes of a document from `offset` on.
     pub(super) fn read(
         &mut self,
-        segment: &Segment<'_>,
-        slices: Slices<'_>,
-        places: Range<usize>,
-        mut skip: u64,
+        document: u32,
+        offset: u64,
+        length: u64,
+        into: &mut Vec<u8>,
+    ) -> Result<()> {
+        let access = self.access;
+        access.check_offset(document, offset)?;
+        let end = offset.saturating_add(length).min(access.documents[document as usize].bytes);
+        let mut at = offset;
+        while at < end {
+            let Some(part) = access.part_at(document, at)? else { break };
+            let wanted = end.min(part.offset + part.bytes) - at;
+            let before = into.len();
+            // Tokens are copied with a few bytes more than they have.
+            into.reserve(wanted.min(PIECE as u64) as usize + ROOM);
+            self.read_part(&part, part.text_start + (at - part.offset), wanted as usize, into)?;
+            if into.len() == before {
+                break;
+            }
+            at += (into.len() - before) as u64;
+        }
+        Ok(())
+    }
+
+    /// Appends `length` bytes of a part from a place of the segment's text on.
+    fn read_part(
+        &mut self,
+        part: &Part,
+        text: u64,
         length: usize,
         into: &mut Vec<u8>,
     ) -> Result<()> {
-        let full = into.len().saturating_add(length);
-        self.stack.clear();
-        for place in places {
-            if into.len() >= full {
-                break;
-            }
+        self.open(part.segment as usize)?;
+        let (Some((_, Opened { segment, slices })), stack) = (&self.opened, &mut self.stack) else {
+            unreachable!("just opened");
+        };
+        let tokens = segment.tokens();
+        let found = slices.locate(Measure::Bytes, text);
+        let end = segment.document_root(part.place as usize).end;
+        let mut skip = text - found.before;
+        let full = into.len() + length;
+        stack.clear();
+        for place in found.place..end {
             let mut symbol = slices.root(place);
             loop {
                 let bytes = if skip > 0 { slices.bytes(symbol) } else { 0 };
                 if skip > 0 && bytes <= skip {
                     skip -= bytes;
+                } else if let Some(rule) = slices.rule_of(symbol) {
+                    stack.push(slices.body(rule));
                 } else {
-                    match slices.rule_of(symbol) {
-                        Some(rule) => self.stack.push(slices.body(rule)),
-                        None => {
-                            let token = segment.token(symbol)?;
-                            let token = &token[token.len().min(skip as usize)..];
-                            skip = 0;
-                            into.extend_from_slice(&token[..token.len().min(full - into.len())]);
-                            if into.len() >= full {
-                                self.stack.clear();
-                                return Ok(());
-                            }
-                        }
+                    let before = into.len();
+                    tokens.append(symbol, into)?;
+                    if skip > 0 {
+                        into.drain(before..into.len().min(before + skip as usize));
+                        skip = 0;
+                    }
+                    if into.len() >= full {
+                        into.truncate(full);
+                        return Ok(());
                     }
                 }
-                let next = loop {
-                    let Some(body) = self.stack.last_mut() else { break None };
-                    if let Some(at) = body.next() {
-                        if body.start == body.end {
-                            self.stack.pop();
-                        }
-                        break Some(slices.body_symbol(at));
-                    }
-                    self.stack.pop();
-                };
-                match next {
+                match next_symbol(slices, stack) {
                     Some(next) => symbol = next,
                     None => break,
                 }
             }
         }
         Ok(())
+    }
+}
+
+/// The next symbol of the innermost body that has one.
+#[inline]
+fn next_symbol(slices: &Slices<'_>, stack: &mut Vec<Range<usize>>) -> Option<u32> {
+    loop {
+        let body = stack.last_mut()?;
+        if let Some(at) = body.next() {
+            // A body whose last symbol is a rule is left before that is entered: the stack stays short.
+            if body.start == body.end {
+                stack.pop();
+            }
+            return Some(slices.body_symbol(at));
+        }
+        stack.pop();
     }
 }
