@@ -37,12 +37,12 @@ fn terms_equal_the_oracle() {
         let lexer = [Lexer::Words, Lexer::Whitespace][number % 2];
         let builder = [Builder::RePair, Builder::Sequitur][number / 2 % 2];
         compress(&case.documents, &path, lexer, builder, None).unwrap();
-        for analyzer in analyzers() {
-            let questions = Questions::new(lexer, &case.documents, &analyzer, number as u64, 8);
+        for (which, analyzer) in analyzers().iter().enumerate() {
+            let questions = Questions::new(lexer, &case.documents, analyzer, number as u64, 8);
             pool(1 + number % 3).install(|| {
                 for_each_index(&path, |access, what| {
-                    questions
-                        .check(access, &format!("{} {lexer:?} {analyzer:?} {what}", case.name));
+                    let what = format!("{} {lexer:?}, analyzer {which}, {what}", case.name);
+                    questions.check(access, &what);
                 });
             });
         }
@@ -64,15 +64,15 @@ fn phrases_skip_over_what_is_left_out() {
         b"cats cat the",
         b"cat connecting",
     ];
-    for analyzer in analyzers() {
-        let oracle = oracle_with(Lexer::Words, &documents, &analyzer);
+    for (which, analyzer) in analyzers().iter().enumerate() {
+        let oracle = oracle_with(Lexer::Words, &documents, analyzer);
         let expected = phrases.map(|phrase| oracle.search_all(phrase));
         for_each_index(&path, |access, what| {
             for (phrase, expected) in phrases.iter().zip(&expected) {
-                let made = access.phrase(phrase, &analyzer).unwrap();
+                let made = access.phrase(phrase, analyzer).unwrap();
                 let found = places(access, &made, &Scope::All);
                 let text = String::from_utf8_lossy(phrase);
-                assert_eq!(found, *expected, "{what}: {text:?} {analyzer:?}");
+                assert_eq!(found, *expected, "{what}: {text:?}, analyzer {which}");
             }
         });
     }
@@ -81,7 +81,7 @@ fn phrases_skip_over_what_is_left_out() {
     assert!(phrases[..5].iter().all(|phrase| oracle.count_all(phrase) > 0));
 }
 
-/// The documents that are asked are the corpus: their number, lengths and words.
+/// The documents that are asked are the corpus: their number, their lengths in terms, and what is in them.
 #[test]
 fn ranks_are_those_of_the_scope() {
     let folder = tempfile::tempdir().unwrap();
@@ -90,7 +90,7 @@ fn ranks_are_those_of_the_scope() {
     compress(&sample.documents, &path, Lexer::Words, Builder::RePair, None).unwrap();
     let count = sample.documents.len() as u32;
     let odd: Vec<u32> = (0..count).filter(|number| number % 2 == 1).collect();
-    for analyzer in [Analyzer::new()].into_iter().chain(analyzers()) {
+    for (which, analyzer) in [Analyzer::new()].into_iter().chain(analyzers()).enumerate() {
         for chosen in [odd.clone(), vec![count - 1], (0..count).collect()] {
             let oracle = oracle_with(Lexer::Words, &sample.documents, &analyzer)
                 .with_documents(chosen.iter().map(|&number| number as usize));
@@ -102,7 +102,7 @@ fn ranks_are_those_of_the_scope() {
                     let found: Vec<(usize, f64)> =
                         found.iter().map(|found| (found.document as usize, found.score)).collect();
                     let text = String::from_utf8_lossy(words);
-                    let told = format!("{what}: {text:?} {analyzer:?} {chosen:?}");
+                    let told = format!("{what}: {text:?}, analyzer {which}, {chosen:?}");
                     assert_ranked(&found, &expected, &expected, &told);
                 });
             }

@@ -57,20 +57,17 @@ pub fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-/// Calls `each` with the archive opened with every index, and with the largest one stored but a smaller one asked for.
+/// Calls `each` with the archive opened with every index, each stored in it anew.
 pub fn for_each_index(path: &Path, mut each: impl FnMut(&Access<'_>, &str)) {
-    for stored in INDEXES {
-        access::store(path, stored, &()).unwrap();
-        for most in INDEXES {
-            // Stored less than asked for is the same as asked for less, but for one look.
-            if most > stored && stored != Index::None {
-                continue;
-            }
-            let corpus = Corpus::open(path).unwrap();
-            let access = Access::open(&corpus, most).unwrap();
-            assert_eq!(access.index(), most.min(stored));
-            each(&access, &format!("{stored:?} stored, {most:?} asked for"));
+    for index in INDEXES {
+        access::store(path, index, &()).unwrap();
+        let corpus = Corpus::open(path).unwrap();
+        let access = Access::open(&corpus, Index::Fast).unwrap();
+        // An archive without segments has nothing to keep.
+        if !corpus.info().segments.is_empty() {
+            assert_eq!(access.index(), index);
         }
+        each(&access, &format!("index {index:?}"));
     }
 }
 
@@ -143,7 +140,9 @@ impl<'d> Questions<'d> {
             let places = oracle.search_all(&phrase);
             searches.push(Search { phrase, places });
         }
-        let finds = (0..count.min(6)).map(|number| {
+        // What is left out of documents changes their lengths, which has a test of its own.
+        let finds = if analyzer.is_identity() { count.min(6) } else { 0 };
+        let finds = (0..finds).map(|number| {
             let some: Vec<Vec<u8>> = (0..=number % 4)
                 .filter_map(|_| searches.get(random.below(searches.len().max(1) as u64) as usize))
                 .map(|search| search.phrase.clone())
