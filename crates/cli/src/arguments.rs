@@ -87,7 +87,7 @@ impl From<Level> for tadoc::Level {
 /// `--index`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Index {
-    /// None: segments are decoded when they are needed
+    /// Nothing: segments are decoded when they are needed
     None,
     /// Rules and lengths; the documents' own symbols are decoded
     Small,
