@@ -2,7 +2,7 @@
 //!
 //! [`Packed`] gives every number of a row the same number of bits: a read is one load of eight bytes, a shift and a
 //! mask. [`Numbers`] is for rows of which most are small: a byte each, and those of 255 and above apart; a read of such a
-//! one counts the marks before it in its group of 64, which is one line of the cache.
+//! one counts the marks before it in its group of 64.
 
 use crate::Array;
 use crate::error::{Error, Result};
@@ -16,6 +16,22 @@ const PADDING: usize = 8;
 /// How many bits a number needs.
 pub fn width_of(most: u64) -> u32 {
     u64::BITS - most.leading_zeros()
+}
+
+/// Asks for the memory in which an element is, so that it is there when it is read soon; nothing happens if there is none at that
+/// place.
+#[inline(always)]
+#[allow(unsafe_code)]
+pub fn prefetch<T>(slice: &[T], index: usize) {
+    #[cfg(target_arch = "x86_64")]
+    if let Some(element) = slice.get(index) {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        // SAFETY: every x86-64 processor has the instruction. It reads nothing and cannot fail, whatever the address is,
+        // and this one is that of an element.
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(std::ptr::from_ref(element).cast()) };
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (slice, index);
 }
 
 /// A row of numbers of the same number of bits each.
@@ -127,6 +143,12 @@ pub struct PackedSlice<'p> {
 }
 
 impl PackedSlice<'_> {
+    /// Asks for the memory in which a number is; nothing happens if there is none at that place.
+    #[inline]
+    pub fn prefetch(&self, index: usize) {
+        prefetch(self.bytes, index * self.width / 8);
+    }
+
     /// One of the numbers.
     ///
     /// # Panics
@@ -164,6 +186,13 @@ pub struct Numbers {
     /// For each group, how many large ones are before it.
     before: Packed,
     large: Packed,
+    /// For each group, a bit for each large one: derived, and not stored.
+    marks: Vec<u64>,
+}
+
+/// A bit for each large number of a group.
+fn marks_of(group: &[u8]) -> u64 {
+    group.iter().rev().fold(0, |marks, &number| marks << 1 | u64::from(number == LARGE))
 }
 
 impl Numbers {
@@ -185,6 +214,7 @@ impl Numbers {
         let count = large.len() as u64;
         let most = large.iter().copied().max().unwrap_or(0);
         Self {
+            marks: small.chunks(GROUP).map(marks_of).collect(),
             small: small.into(),
             before: Packed::new(before.into_iter(), count),
             large: Packed::new(large.into_iter(), most),
@@ -200,17 +230,18 @@ impl Numbers {
         if before.len() != small.len().div_ceil(GROUP) {
             return Err(wrong());
         }
+        let marks: Vec<u64> = small.chunks(GROUP).map(marks_of).collect();
         let mut count = 0;
-        for (group, announced) in small.chunks(GROUP).enumerate() {
+        for (group, marks) in marks.iter().enumerate() {
             if before.get(group) != count {
                 return Err(wrong());
             }
-            count += announced.iter().filter(|&&number| number == LARGE).count() as u64;
+            count += u64::from(marks.count_ones());
         }
         if count != large.len() as u64 {
             return Err(wrong());
         }
-        Ok(Self { small, before, large })
+        Ok(Self { small, before, large, marks })
     }
 
     /// The small numbers, how many large ones are before each group, and the large ones.
@@ -230,13 +261,19 @@ impl Numbers {
 
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
-        self.small.len() + self.before.as_bytes().len() + self.large.as_bytes().len()
+        let stored = self.before.as_bytes().len() + self.large.as_bytes().len();
+        self.small.len() + stored + 8 * self.marks.len()
     }
 
     /// The numbers for loops in which every step counts.
     #[inline]
     pub fn slice(&self) -> NumbersSlice<'_> {
-        NumbersSlice { small: &self.small, before: self.before.slice(), large: self.large.slice() }
+        NumbersSlice {
+            small: &self.small,
+            before: self.before.slice(),
+            large: self.large.slice(),
+            marks: &self.marks,
+        }
     }
 
     /// One of the numbers.
@@ -255,6 +292,7 @@ pub struct NumbersSlice<'n> {
     small: &'n [u8],
     before: PackedSlice<'n>,
     large: PackedSlice<'n>,
+    marks: &'n [u64],
 }
 
 impl NumbersSlice<'_> {
@@ -284,9 +322,8 @@ impl NumbersSlice<'_> {
     #[inline(never)]
     fn large(&self, index: usize) -> u64 {
         let group = index / GROUP;
-        let before = &self.small[group * GROUP..index];
-        let marks = before.iter().filter(|&&number| number == LARGE).count();
-        self.large.get(self.before.get(group) as usize + marks)
+        let before = self.marks[group] & ((1 << (index % GROUP)) - 1);
+        self.large.get(self.before.get(group) as usize + before.count_ones() as usize)
     }
 }
 

@@ -7,10 +7,12 @@ use rayon::prelude::*;
 
 use super::occurrences::Occurrences;
 use super::phrase::Phrase;
+use super::pipeline::{GROUP, Pipeline, Request};
 use super::postings::{Postings, Reached};
 use super::sample::Sampled;
 use super::search::SegmentSearch;
-use super::walk::Reader;
+use super::segment::Measure;
+use super::walk::{Opened, ROOM, Reader};
 use super::{Access, Part, Scope};
 use crate::analyzer::Analyzer;
 use crate::error::Result;
@@ -71,6 +73,9 @@ const BUCKETS: usize = 1 << 12;
 /// Operations that a thread runs at a time.
 const RUN_AT_ONCE: usize = 256;
 
+/// Extracts of at most so many bytes are run in groups.
+const LONGEST_IN_GROUP: u64 = 1 << 10;
+
 /// From so many searches on, postings are made for them.
 const MANY_SEARCHES: usize = 16;
 
@@ -98,13 +103,30 @@ impl Access<'_> {
             .in_order(operations)
             .par_chunks(RUN_AT_ONCE)
             .map_init(
-                || Reader::new(self),
-                |reader, chunk| {
-                    let run = |&number: &u32| {
-                        let result = self.run_alone(&operations[number as usize], reader)?;
-                        Some((number, result))
-                    };
-                    chunk.iter().filter_map(run).collect()
+                || (Reader::new(self), Pipeline::default()),
+                |(reader, pipeline), chunk| {
+                    let mut done = Vec::with_capacity(chunk.len());
+                    for run in chunk.chunk_by(|&one, &other| {
+                        let kind =
+                            |number: u32| std::mem::discriminant(&operations[number as usize]);
+                        kind(one) == kind(other)
+                    }) {
+                        let is_extract = |&number: &u32| {
+                            matches!(operations[number as usize], Operation::Extract { .. })
+                        };
+                        if run.first().is_some_and(is_extract) {
+                            self.run_extracts(operations, run, reader, pipeline, &mut done);
+                            continue;
+                        }
+                        for &number in run {
+                            if let Some(result) =
+                                self.run_alone(&operations[number as usize], reader)
+                            {
+                                done.push((number, result));
+                            }
+                        }
+                    }
+                    done
                 },
             )
             .collect();
@@ -146,6 +168,83 @@ impl Access<'_> {
 
     fn load_words(&self) -> Result<()> {
         (0..self.segment_count()).try_for_each(|number| self.segment(number)?.tokens().load_table())
+    }
+
+    /// Runs extracts: those within one part of a document in groups, others one by one.
+    fn run_extracts(
+        &self,
+        operations: &[Operation],
+        numbers: &[u32],
+        reader: &mut Reader<'_, '_>,
+        pipeline: &mut Pipeline,
+        done: &mut Vec<(u32, Result<Outcome>)>,
+    ) {
+        let mut group: Vec<(u32, Part, Request)> = Vec::with_capacity(GROUP);
+        for &number in numbers {
+            let &Operation::Extract { document, offset, length } = &operations[number as usize]
+            else {
+                unreachable!("only extracts are given")
+            };
+            let part = self.part_at(document, offset).ok().flatten();
+            let (Some(part), true) = (part, length <= LONGEST_IN_GROUP && length > 0) else {
+                done.extend(
+                    self.run_alone(&operations[number as usize], reader)
+                        .map(|result| (number, result)),
+                );
+                continue;
+            };
+            let left = part.offset + part.bytes - offset;
+            let ends = part.offset + part.bytes == self.documents[document as usize].bytes;
+            if left < length && !ends {
+                done.extend(
+                    self.run_alone(&operations[number as usize], reader)
+                        .map(|result| (number, result)),
+                );
+                continue;
+            }
+            if group.first().is_some_and(|(_, first, _)| first.segment != part.segment)
+                || group.len() == GROUP
+            {
+                self.run_group(&group, reader, pipeline, done);
+                group.clear();
+            }
+            let text = part.text_start + (offset - part.offset);
+            let length = length.min(left) as usize;
+            group.push((number, part, Request { number: text, end: 0, length }));
+        }
+        self.run_group(&group, reader, pipeline, done);
+    }
+
+    /// Runs extracts from one segment together.
+    fn run_group(
+        &self,
+        group: &[(u32, Part, Request)],
+        reader: &mut Reader<'_, '_>,
+        pipeline: &mut Pipeline,
+        done: &mut Vec<(u32, Result<Outcome>)>,
+    ) {
+        let Some((_, first, _)) = group.first() else { return };
+        let Opened { segment, slices } = match reader.open(first.segment as usize) {
+            Ok(opened) => opened,
+            Err(_) => {
+                // Each of them meets the error again, and tells it.
+                for (number, part, request) in group {
+                    let result = reader.read_part_alone(part, request.number, request.length);
+                    done.push((*number, result.map(Outcome::Bytes)));
+                }
+                return;
+            }
+        };
+        let end = |part: &Part| segment.document_root(part.place as usize).end;
+        let requests: Vec<Request> =
+            group.iter().map(|(_, part, request)| Request { end: end(part), ..*request }).collect();
+        let ways = pipeline.go(segment, slices, Measure::Bytes, &requests);
+        ways.iter().for_each(|way| way.prefetch_bytes(segment, slices));
+        for ((number, _, request), way) in group.iter().zip(ways) {
+            let mut bytes = Vec::with_capacity(request.length + ROOM);
+            let result = way.append(segment, slices, request.length, &mut bytes);
+            done.push((*number, result.map(|()| Outcome::Bytes(bytes))));
+        }
     }
 
     /// Runs an operation, unless it is a search.

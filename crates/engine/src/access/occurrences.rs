@@ -26,6 +26,8 @@ pub(super) struct Occurrences {
     /// Where each list ends in `offsets`.
     ends: Vec<usize>,
     offsets: Vec<u64>,
+    /// Rules that are being looked at, and up to where their symbols are known.
+    pending: Vec<(u32, usize)>,
 }
 
 impl Occurrences {
@@ -46,6 +48,7 @@ impl Occurrences {
         self.rules.clear();
         self.ends.clear();
         self.offsets.clear();
+        self.pending.clear();
         self.tokens.clear();
         self.tokens.extend_from_slice(tokens);
         for token in tokens.iter().cloned().flatten() {
@@ -80,6 +83,41 @@ impl Occurrences {
             end = start;
         }
         Ok(())
+    }
+
+    /// Prepares to look at symbols as they come.
+    pub(super) fn start(&mut self, slices: &Slices<'_>, tokens: &[Range<u32>]) {
+        self.reset(slices, tokens);
+    }
+
+    /// Looks for the tokens in a symbol, and in the rules below it that were not looked at before; whether it has one.
+    pub(super) fn look(
+        &mut self,
+        segment: &Segment<'_>,
+        slices: &Slices<'_>,
+        symbol: u32,
+    ) -> Result<bool> {
+        let Some(rule) = slices.rule_of(symbol) else { return Ok(self.is_in(symbol)) };
+        if self.list_of[rule as usize] == NONE {
+            // A rule is gone through when all rules in it were.
+            self.pending.push((rule, slices.body(rule).start));
+            while let Some((rule, at)) = self.pending.pop() {
+                let body = slices.body(rule);
+                let unknown = (at..body.end).find(|&at| {
+                    let child = slices.rule_of(slices.body_symbol(at));
+                    child.is_some_and(|child| self.list_of[child as usize] == NONE)
+                });
+                match unknown {
+                    None => self.add(segment, slices, rule, body)?,
+                    Some(at) => {
+                        let child = slices.body_symbol(at) - slices.token_count();
+                        self.pending.push((rule, at + 1));
+                        self.pending.push((child, slices.body(child).start));
+                    }
+                }
+            }
+        }
+        Ok(self.is_in(symbol))
     }
 
     /// Looks for tokens in some rules, each of which has one or a rule that is given too; children come first.
@@ -122,8 +160,10 @@ impl Occurrences {
             }
             before += slices.bytes(symbol);
         }
+        if self.offsets.len() > self.ends.last().copied().unwrap_or(0) {
+            self.mark(slices.token_count() + rule);
+        }
         self.list_of[rule as usize] = self.ends.len() as u32;
-        self.mark(slices.token_count() + rule);
         self.rules.push(rule);
         self.ends.push(self.offsets.len());
         Ok(())

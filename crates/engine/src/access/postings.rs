@@ -66,41 +66,34 @@ impl Postings {
         }
     }
 
-    /// The users of a symbol: rules, and then places.
-    fn users(&self, symbol: u32) -> (Range<usize>, Range<usize>) {
-        let (starts, users) = (self.starts.slice(), self.users.slice());
-        let list = starts.get(symbol as usize) as usize..starts.get(symbol as usize + 1) as usize;
-        let (mut low, mut high) = (list.start, list.end);
-        while low < high {
-            let middle = low.midpoint(high);
-            if users.get(middle) < self.rules { low = middle + 1 } else { high = middle }
-        }
-        (list.start..low, low..list.end)
-    }
-
     /// All rules that have any of the tokens, children first, and all places of the root that do, ascending.
     pub(super) fn reach(&self, slices: &Slices<'_>, tokens: &[Range<u32>], room: &mut Reached) {
-        let users = self.users.slice();
+        let (starts, users) = (self.starts.slice(), self.users.slice());
         room.reset(slices.rule_count() as usize);
-        let mut next = 0;
         let visit = |symbol: u32, room: &mut Reached| {
-            let (rules, places) = self.users(symbol);
-            for at in rules {
-                room.see(users.get(at) as u32);
+            let (start, end) = (starts.get(symbol as usize), starts.get(symbol as usize + 1));
+            for at in start as usize..end as usize {
+                match users.get(at).checked_sub(self.rules) {
+                    None => room.see(users.get(at) as u32),
+                    Some(place) => room.places.push(place as u32),
+                }
             }
-            room.places.extend(places.map(|at| (users.get(at) - self.rules) as u32));
         };
         for token in tokens.iter().cloned().flatten() {
             visit(token, room);
         }
+        let mut next = 0;
         while let Some(&rule) = room.rules.get(next) {
             visit(slices.token_count() + rule, room);
             next += 1;
         }
         room.rules.sort_unstable_by(|one, other| other.cmp(one));
-        room.places.sort_unstable();
+        room.sort_places(slices.root_length());
     }
 }
+
+/// Of so many places and more for each word of a bitmap, setting bits is faster than sorting.
+const SORTED: usize = 16;
 
 /// What was reached. Room that is used again and again.
 #[derive(Debug, Default)]
@@ -108,6 +101,7 @@ pub(super) struct Reached {
     seen: Vec<bool>,
     pub(super) rules: Vec<u32>,
     pub(super) places: Vec<u32>,
+    bits: Vec<u64>,
 }
 
 impl Reached {
@@ -124,6 +118,28 @@ impl Reached {
     fn see(&mut self, rule: u32) {
         if !std::mem::replace(&mut self.seen[rule as usize], true) {
             self.rules.push(rule);
+        }
+    }
+
+    /// Sorts the places, each of which is there once.
+    fn sort_places(&mut self, root_length: usize) {
+        let words = root_length.div_ceil(64);
+        if self.places.len() * SORTED < words {
+            self.places.sort_unstable();
+            return;
+        }
+        self.bits.clear();
+        self.bits.resize(words, 0);
+        for &place in &self.places {
+            self.bits[place as usize / 64] |= 1 << (place % 64);
+        }
+        self.places.clear();
+        for (word, &bits) in (0..).zip(&self.bits) {
+            let mut bits = bits;
+            while bits > 0 {
+                self.places.push(64 * word + bits.trailing_zeros());
+                bits &= bits - 1;
+            }
         }
     }
 }

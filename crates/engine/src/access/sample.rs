@@ -5,13 +5,15 @@
 
 use rayon::prelude::*;
 
+use super::pipeline::{GROUP, Pipeline, Request};
 use super::segment::Measure;
+use super::tokens::leading_space;
 use super::walk::{Opened, Reader};
 use super::{Access, Part, Scope};
 use crate::error::Result;
 
 /// A word that was drawn.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sampled {
     /// The document's number.
     pub document: u32,
@@ -37,35 +39,28 @@ impl Access<'_> {
             return Ok(Vec::new());
         }
         let mut random = Random::new(seed);
-        let draws: Vec<u64> = (0..count).map(|_| random.below(total)).collect();
         // In the order of the text, draws that are near each other find the same memory.
-        let mut order: Vec<u32> = Vec::new();
-        if let Ok(count) = u32::try_from(count) {
-            order.extend(0..count);
-            order.par_sort_unstable_by_key(|&draw| draws[draw as usize]);
-        }
-        if order.is_empty() {
-            let reader = || Reader::new(self);
-            return draws
-                .par_iter()
-                .map_init(reader, |reader, &draw| self.word_at(&stretches, draw, reader))
-                .collect();
-        }
-        let found: Vec<Vec<Sampled>> = order
+        let mut draws: Vec<(u64, u64)> =
+            (0..count).map(|number| (random.below(total), number)).collect();
+        draws.par_sort_unstable();
+        let found: Vec<Vec<Sampled>> = draws
             .par_chunks(DRAWN_AT_ONCE)
             .map_init(
-                || Reader::new(self),
-                |reader, chunk| {
-                    let word = |&draw: &u32| self.word_at(&stretches, draws[draw as usize], reader);
-                    chunk.iter().map(word).collect()
+                || (Reader::new(self), Pipeline::default()),
+                |(reader, pipeline), chunk| {
+                    let mut words = Vec::with_capacity(chunk.len());
+                    for group in chunk.chunks(GROUP) {
+                        self.words_at(&stretches, group, reader, pipeline, &mut words)?;
+                    }
+                    Ok(words)
                 },
             )
             .collect::<Result<_>>()?;
-        let mut sampled = vec![None; order.len()];
-        for (&draw, word) in order.iter().zip(found.into_iter().flatten()) {
-            sampled[draw as usize] = Some(word);
+        let mut sampled = vec![Sampled::default(); draws.len()];
+        for ((_, number), word) in draws.into_iter().zip(found.into_iter().flatten()) {
+            sampled[number as usize] = word;
         }
-        Ok(sampled.into_iter().map(|word| word.expect("every draw was looked up")).collect())
+        Ok(sampled)
     }
 
     /// Runs of places of roots that a scope has, with the words before each.
@@ -99,27 +94,52 @@ impl Access<'_> {
         Ok(stretches)
     }
 
-    /// The word of a number.
-    fn word_at(
+    /// The words of some numbers, ascending.
+    fn words_at(
         &self,
         stretches: &[Stretch],
-        number: u64,
+        draws: &[(u64, u64)],
         reader: &mut Reader<'_, '_>,
-    ) -> Result<Sampled> {
-        let behind = stretches.partition_point(|stretch| stretch.words_before <= number);
-        let stretch = &stretches[behind - 1];
-        let Opened { segment, slices } = reader.open(stretch.segment)?;
-        let number = stretch.in_segment + (number - stretch.words_before);
-        let found = slices.locate(Measure::Words, number);
-        let symbol = slices.root(found.place);
-        let (token, _, inner) = slices.descend(Measure::Words, symbol, number - found.before);
-        let bytes = segment.token(token)?;
-        let space = super::tokens::leading_space(bytes);
-        let text = slices.before(Measure::Bytes, found.place) + inner;
-        let parts = self.parts_of_segment(stretch.segment);
-        let part = parts[parts.partition_point(|part| part.text_start <= text) - 1];
-        let offset = text - part.text_start + part.offset + space as u64;
-        Ok(Sampled { document: part.document, offset, word: bytes[space..].to_vec() })
+        pipeline: &mut Pipeline,
+        words: &mut Vec<Sampled>,
+    ) -> Result<()> {
+        let stretch_of = |draw: u64| {
+            let behind = stretches.partition_point(|stretch| stretch.words_before <= draw);
+            &stretches[behind - 1]
+        };
+        let in_one_segment = |one: &(u64, u64), other: &(u64, u64)| {
+            stretch_of(one.0).segment == stretch_of(other.0).segment
+        };
+        for draws in draws.chunk_by(in_one_segment) {
+            let number = stretch_of(draws[0].0).segment;
+            let Opened { segment, slices } = reader.open(number)?;
+            let request = |&(draw, _): &(u64, u64)| {
+                let stretch = stretch_of(draw);
+                let number = stretch.in_segment + (draw - stretch.words_before);
+                Request { number, end: slices.root_length(), length: 0 }
+            };
+            let requests: Vec<Request> = draws.iter().map(request).collect();
+            let ways = pipeline.go(segment, slices, Measure::Words, &requests);
+            ways.iter().for_each(|way| way.prefetch_bytes(segment, slices));
+            let parts = self.parts_of_segment(number);
+            for way in ways {
+                let missing = || {
+                    tadoc_core::Error::malformed("the index: a word is not where it is announced")
+                };
+                let (token, text) = way.token().ok_or_else(missing)?;
+                let bytes = segment.token(token)?;
+                let space = leading_space(bytes);
+                let behind = parts.partition_point(|part| part.text_start <= text);
+                let part = parts[behind - 1];
+                let offset = text - part.text_start + part.offset + space as u64;
+                words.push(Sampled {
+                    document: part.document,
+                    offset,
+                    word: bytes[space..].to_vec(),
+                });
+            }
+        }
+        Ok(())
     }
 }
 

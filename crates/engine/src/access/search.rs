@@ -468,25 +468,36 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         if self.tokens.is_empty() || parts.is_empty() {
             return Ok(());
         }
+        let (reached, occurrences) = room;
         if self.is_short(parts)? {
+            occurrences.start(&self.slices, self.tokens);
             for part in parts {
+                reached.places.clear();
+                for place in self.places(part) {
+                    if occurrences.look(self.segment, &self.slices, self.slices.root(place))? {
+                        reached.places.push(place as u32);
+                    }
+                }
                 let mut offsets = Vec::new();
-                self.offsets_by_tokens(part, self.places(part), &mut offsets)?;
+                self.offsets_at(part, &reached.places, occurrences, &mut offsets)?;
                 push(found, part.document, offsets);
             }
             return Ok(());
         }
-        let (reached, occurrences) = room;
         postings.reach(&self.slices, self.tokens, reached);
         occurrences.collect(self.segment, &self.slices, self.tokens, &reached.rules)?;
-        let mut places = &reached.places[..];
-        for part in parts {
+        // Both ascend; parts in which nothing was reached are leapt over.
+        let (mut parts, mut places) = (parts, &reached.places[..]);
+        while let Some((&first, _)) = places.split_first().filter(|_| !parts.is_empty()) {
+            let behind = parts.partition_point(|part| self.places(part).end <= first as usize);
+            let Some(part) = parts.get(behind) else { break };
+            parts = &parts[behind + 1..];
             let of_part = self.places(part);
             let start = places.partition_point(|&place| (place as usize) < of_part.start);
             let end =
                 start + places[start..].partition_point(|&place| (place as usize) < of_part.end);
             if start < end {
-                let mut offsets = Vec::new();
+                let mut offsets = Vec::with_capacity(end - start);
                 self.offsets_at(part, &places[start..end], occurrences, &mut offsets)?;
                 push(found, part.document, offsets);
             }
@@ -495,7 +506,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         Ok(())
     }
 
-    /// Whether it is cheaper to go through some parts token by token than to follow the pivot everywhere.
+    /// Whether it is cheaper to look at all rules of some parts than to follow the pivot everywhere.
     fn is_short(&self, parts: &[Part]) -> Result<bool> {
         if parts.len() == self.segment.document_count() {
             return Ok(false);

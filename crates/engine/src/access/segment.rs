@@ -12,6 +12,7 @@ use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WORDS_EVER
 use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
 
 use super::build;
+use super::texts::Texts;
 use super::tokens::TokenStore;
 use crate::error::Result;
 
@@ -26,6 +27,7 @@ pub struct Segment<'c> {
     root: OnceLock<Packed>,
     tokens: TokenStore,
     word_documents: Option<WordDocuments>,
+    texts: OnceLock<Texts>,
     mapped: Index,
 }
 
@@ -46,6 +48,7 @@ impl<'c> Segment<'c> {
                 root,
                 tokens,
                 word_documents: None,
+                texts: OnceLock::new(),
                 mapped: index,
             });
         }
@@ -66,6 +69,7 @@ impl<'c> Segment<'c> {
             root: root?.map(OnceLock::from).unwrap_or_default(),
             tokens: TokenStore::new(dictionary?, text_bytes),
             word_documents: word_documents?,
+            texts: OnceLock::new(),
             mapped: index,
         })
     }
@@ -80,7 +84,8 @@ impl<'c> Segment<'c> {
         let navigation = self.navigation.bytes() as u64;
         let root = self.root.get().map_or(0, |root| root.as_bytes().len() as u64);
         let words = self.word_documents.as_ref().map_or(0, |words| words.bytes() as u64);
-        let tokens = self.tokens.memory() as u64;
+        let texts = self.texts.get().map_or(0, Texts::memory);
+        let tokens = (self.tokens.memory() + texts) as u64;
         match self.mapped {
             Index::None => (tokens + navigation + root, 0),
             Index::Small => (tokens + root, navigation),
@@ -128,6 +133,31 @@ impl<'c> Segment<'c> {
     /// Unpacks the bytes of all tokens, on all threads; else they are unpacked as they are asked for.
     pub fn load_tokens(&self) -> Result<()> {
         self.tokens.load()
+    }
+
+    /// Unpacks all words and puts them into a table.
+    pub(super) fn load_words(&self) -> Result<()> {
+        self.tokens.load_table()
+    }
+
+    /// Writes out the texts of short rules, within some room.
+    pub(super) fn load_texts(&self, room: u64) -> Result<()> {
+        if self.texts.get().is_none() {
+            let texts = Texts::new(self, &self.slices()?, room)?;
+            self.texts.get_or_init(|| texts);
+        }
+        Ok(())
+    }
+
+    /// The texts of short rules, if they are written out.
+    pub(super) fn texts(&self) -> Option<&Texts> {
+        self.texts.get()
+    }
+
+    /// Bytes that the symbols of rules and root take.
+    pub(super) fn symbol_bytes(&self) -> u64 {
+        let root = self.root.get().map_or(0, |root| root.as_bytes().len());
+        (self.navigation.bodies.as_bytes().len() + root) as u64
     }
 
     pub(super) fn tokens(&self) -> &TokenStore {
@@ -305,7 +335,7 @@ impl<'s> Slices<'s> {
     }
 
     #[inline]
-    fn measure(&self, measure: Measure, symbol: u32) -> u64 {
+    pub(super) fn measure(&self, measure: Measure, symbol: u32) -> u64 {
         match measure {
             Measure::Bytes => self.bytes(symbol),
             Measure::Words => self.words(symbol),
@@ -322,6 +352,47 @@ impl<'s> Slices<'s> {
         }
     }
 
+    /// Asks for the memory of the sample that a search begins with.
+    #[inline]
+    pub(super) fn prefetch_sample(&self, measure: Measure, number: u64) {
+        let samples = self.samples(measure).0;
+        samples.prefetch(guess(&samples, number));
+    }
+
+    /// The last place that has a sample and does not lie behind the unit of a number.
+    #[inline]
+    pub(super) fn sampled_place(&self, measure: Measure, number: u64) -> usize {
+        let (samples, every) = self.samples(measure);
+        last_not_above(&samples, number) * every
+    }
+
+    /// A sample, by its number.
+    #[inline]
+    pub(super) fn sample(&self, measure: Measure, number: usize) -> u64 {
+        let samples = self.samples(measure).0;
+        samples.get(number.min(samples.len() - 1))
+    }
+
+    /// Asks for the memory of a place of the root, and of those a little behind it.
+    #[inline]
+    pub(super) fn prefetch_root(&self, place: usize) {
+        self.root.prefetch(place);
+        self.root.prefetch(place + BYTES_EVERY / 2);
+        self.root.prefetch(place + BYTES_EVERY);
+    }
+
+    /// Asks for the memory that says where a rule is.
+    #[inline]
+    pub(super) fn prefetch_rule(&self, rule: u32) {
+        self.rule_starts.prefetch(rule as usize);
+    }
+
+    /// Asks for the memory of a symbol of a rule.
+    #[inline]
+    pub(super) fn prefetch_body(&self, at: usize) {
+        self.bodies.prefetch(at);
+    }
+
     /// How much of what is measured is before a place of the root.
     pub(super) fn before(&self, measure: Measure, place: usize) -> u64 {
         let (samples, every) = self.samples(measure);
@@ -334,7 +405,7 @@ impl<'s> Slices<'s> {
     #[inline]
     pub(super) fn locate(&self, measure: Measure, number: u64) -> Located {
         let (samples, every) = self.samples(measure);
-        let sample = last_not_above(samples, number);
+        let sample = last_not_above(&samples, number);
         let mut located = Located { place: sample * every, before: samples.get(sample) };
         while located.place < self.root_length() {
             let next = located.before + self.measure(measure, self.root(located.place));
@@ -370,15 +441,22 @@ impl<'s> Slices<'s> {
     }
 }
 
+/// Where a sample would be if samples were evenly apart.
+#[inline]
+fn guess(samples: &PackedSlice<'_>, number: u64) -> usize {
+    let last = samples.len() - 1;
+    let share = number as f64 / samples.get(last).max(1) as f64;
+    ((share * last as f64) as usize).min(last)
+}
+
 /// The last sample that is not above a number; the first one is 0. Looks first where it would be if samples were evenly apart.
 #[inline]
-fn last_not_above(samples: PackedSlice<'_>, number: u64) -> usize {
+fn last_not_above(samples: &PackedSlice<'_>, number: u64) -> usize {
     let last = samples.len() - 1;
-    let total = samples.get(last);
-    if number >= total {
+    if number >= samples.get(last) {
         return last;
     }
-    let guess = (u128::from(number) * last as u128 / u128::from(total)) as usize;
+    let guess = guess(samples, number);
     // Steps of doubling length from the guess, until the sample lies between two that were looked at.
     let (mut low, mut high, mut step) = (guess, guess, 1);
     if samples.get(guess) <= number {

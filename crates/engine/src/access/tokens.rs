@@ -12,6 +12,7 @@ use hashbrown::HashTable;
 use rayon::prelude::*;
 use tadoc_core::archive::dictionary::TokenForm;
 use tadoc_core::archive::{Dictionary, Tokens};
+use tadoc_core::packed::prefetch;
 
 use crate::error::Result;
 
@@ -161,6 +162,22 @@ impl TokenStore {
     pub(crate) fn get(&self, token: u32) -> Result<&[u8]> {
         let (unpacked, index) = self.place(token)?;
         Ok(unpacked.get(index))
+    }
+
+    /// Asks for the memory that says where a token is, if all are unpacked.
+    #[inline]
+    pub(crate) fn prefetch(&self, token: u32) {
+        if let Some(all) = self.all.get() {
+            prefetch(&all.ends, token as usize);
+        }
+    }
+
+    /// Asks for the memory of the bytes of a token, if all are unpacked.
+    #[inline]
+    pub(crate) fn prefetch_bytes(&self, token: u32) {
+        if let Some(all) = self.all.get() {
+            prefetch(&all.bytes, all.range(token as usize).start);
+        }
     }
 
     /// Appends the bytes of a token.

@@ -7,7 +7,7 @@ use super::{Access, PIECE, Part};
 use crate::error::Result;
 
 /// Bytes of room behind what is read.
-const ROOM: usize = 32;
+pub(super) const ROOM: usize = 128;
 
 /// Calls `each` with the tokens of some places of the root, in order. `stack` is room to work in.
 #[inline]
@@ -28,6 +28,23 @@ pub(super) fn tokens(
                 Some(next) => symbol = next,
                 None => break,
             }
+        }
+    }
+}
+
+/// Calls `each` with the tokens of a rule, in order. `stack` is room to work in.
+pub(super) fn tokens_of_rule(
+    slices: &Slices<'_>,
+    rule: u32,
+    stack: &mut Vec<Range<usize>>,
+    mut each: impl FnMut(u32),
+) {
+    stack.clear();
+    stack.push(slices.body(rule));
+    while let Some(symbol) = next_symbol(slices, stack) {
+        match slices.rule_of(symbol) {
+            None => each(symbol),
+            Some(rule) => stack.push(slices.body(rule)),
         }
     }
 }
@@ -88,6 +105,18 @@ impl<'a, 'c> Reader<'a, 'c> {
             at += (into.len() - before) as u64;
         }
         Ok(())
+    }
+
+    /// `length` bytes of a part from a place of the segment's text on.
+    pub(super) fn read_part_alone(
+        &mut self,
+        part: &Part,
+        text: u64,
+        length: usize,
+    ) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read_part(part, text, length, &mut bytes)?;
+        Ok(bytes)
     }
 
     /// Appends `length` bytes of a part from a place of the segment's text on.
