@@ -2,7 +2,7 @@
 //!
 //! Of extracts, lines, counts, searches and words drawn there are as many as asked for, of the questions that go over
 //! all documents each time (counts by document, ranks, other analyzers) a hundredth. Words that occur very often are
-//! searched for in all documents now and then only, for their offsets are most of the work.
+//! looked for now and then only, for their occurrences would be nearly all of the work.
 
 use std::collections::{BTreeSet, HashMap};
 use std::ops::ControlFlow;
@@ -22,8 +22,10 @@ use crate::paths;
 
 /// Operations of a batch.
 const BATCH: usize = 10_000;
-/// Words of more occurrences are searched for in all documents only every so many searches.
-const FREQUENT: (usize, u64) = (5_000, 1_000);
+/// Words of more occurrences are looked for once in so many times.
+const FREQUENT: (usize, u64) = (5_000, 200);
+/// So many times something else is drawn, where words are frequent.
+const DRAWN_AGAIN: usize = 4;
 /// One in so many operations goes over all documents.
 const RARE: u64 = 100;
 /// BM25.
@@ -105,12 +107,25 @@ impl<'c> Check<'c> {
         self.plain.document(random.below(self.plain.words.len() as u64) as usize)
     }
 
-    /// A word of a document, or some words in a row.
+    /// A word of a document, or some words in a row. One of them is rare, or nearly always.
     fn phrase(&self, random: &mut Random, document: usize) -> Vec<u32> {
         let positions = self.plain.positions(document);
         let length = [1, 1, 1, 2, 3, 6][random.below(6) as usize].min(positions.len());
-        let first = positions.start + random.below((positions.len() - length + 1) as u64) as usize;
-        self.plain.words[first..first + length].to_vec()
+        let mut draw = || {
+            let starts = (positions.len() - length + 1) as u64;
+            let first = positions.start + random.below(starts) as usize;
+            &self.plain.words[first..first + length]
+        };
+        let is_rare = |word: &u32| self.plain.postings(*word, None).len() <= FREQUENT.0;
+        let first = draw();
+        let others: Vec<&[u32]> = (0..DRAWN_AGAIN).map(|_| draw()).collect();
+        let rare = others.into_iter().find(|words| words.iter().any(is_rare));
+        match rare {
+            Some(rare) if random.below(FREQUENT.1) > 0 => rare.to_vec(),
+            _ if first.iter().any(is_rare) || random.below(FREQUENT.1) == 0 => first.to_vec(),
+            // Any word of the vocabulary: most are rare.
+            _ => vec![random.below(self.plain.vocabulary.len() as u64) as u32],
+        }
     }
 
     fn text(&self, phrase: &[u32]) -> Vec<u8> {
@@ -206,14 +221,7 @@ impl<'c> Check<'c> {
         let mut asked = Vec::with_capacity(BATCH);
         for number in 0..self.operations {
             let document = self.document(random);
-            let mut words = self.phrase(random, document);
-            let is_frequent = |words: &[u32]| {
-                words.iter().all(|&word| self.plain.postings(word, None).len() > FREQUENT.0)
-            };
-            if number % 2 == 1 && number % FREQUENT.1 != 1 && is_frequent(&words) {
-                // Any word of the vocabulary: most are rare.
-                words = vec![random.below(self.plain.vocabulary.len() as u64) as u32];
-            }
+            let words = self.phrase(random, document);
             let phrase = self.text(&words);
             asked.push(match (number % 2, &words[..]) {
                 (0, [word]) => {
