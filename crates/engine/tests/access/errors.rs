@@ -111,8 +111,8 @@ fn indexes_are_kept_replaced_and_removed() {
     }
     // Without an index the archive is what it was.
     assert!(std::fs::read(&path).unwrap() == before);
-    assert!(access::store(&folder.path().join("missing.tdc"), Index::Fast, &()).is_err());
+    assert!(access::store(folder.path().join("missing.tdc"), Index::Fast, &()).is_err());
     std::fs::write(folder.path().join("no.tdc"), "no archive").unwrap();
-    assert!(access::store(&folder.path().join("no.tdc"), Index::Fast, &()).is_err());
+    assert!(access::store(folder.path().join("no.tdc"), Index::Fast, &()).is_err());
     assert_eq!(std::fs::read(folder.path().join("no.tdc")).unwrap(), b"no archive");
 }

@@ -113,13 +113,15 @@ struct Search {
     places: Vec<(usize, usize)>,
 }
 
+/// Words, and the documents that fit them best with their scores.
+type Find = (Vec<u8>, Vec<(usize, f64)>);
+
 /// Questions of all kinds about a corpus, and the oracle's answers.
 pub struct Questions<'d> {
     documents: &'d [Document],
     bytes: Vec<Bytes>,
     searches: Vec<Search>,
-    /// Words, and the documents that fit them best with their scores.
-    finds: Vec<(Vec<u8>, Vec<(usize, f64)>)>,
+    finds: Vec<Find>,
     analyzer: Analyzer,
 }
 
