@@ -5,6 +5,7 @@
 //! file lengths. What is asked of a loaded archive is the exception: it is asked here, as a program that keeps an
 //! archive open would. Time: that of the slowest rival, some minutes for each 200 MB.
 
+mod access;
 mod analytics;
 mod bars;
 mod compress;
@@ -29,10 +30,11 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// Measures tadoc beside other compressors, and its analytics beside plain text
+/// Measures tadoc beside other compressors, its analytics beside plain text, and random access
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", max_term_width = 100)]
 enum Command {
+    Access(access::Access),
     Analytics(analytics::Analytics),
     Compress(compress::Compress),
     Scale(scale::Scale),
@@ -46,6 +48,8 @@ enum Command {
         #[arg(last = true, required = true)]
         words: Vec<OsString>,
     },
+    #[command(hide = true)]
+    AccessInside(access::inside::Inside),
     /// Decodes the grammars and opens the dictionaries of an archive
     #[command(hide = true)]
     Load {
@@ -55,11 +59,13 @@ enum Command {
 
 fn main() -> ExitCode {
     let result = match Command::parse() {
+        Command::Access(command) => command.run(),
         Command::Analytics(command) => command.run(),
         Command::Compress(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),
         Command::Measure { output, words } => measure::as_helper(&output, &words),
+        Command::AccessInside(command) => command.run(),
         Command::Load { archive } => load::run(&archive),
     };
     match result {

@@ -1,5 +1,6 @@
 //! The command line: subcommands and what is common to them.
 
+use clap::builder::RangedU64ValueParser;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::commands;
@@ -30,6 +31,8 @@ pub(crate) use examples;
             "tadoc word-count notes.tdc --top 20      its most frequent words"
             "tadoc collocations notes.tdc --top 20    words that belong together"
             "tadoc cat notes.tdc todo.txt             one document to standard output"
+            "tadoc kwic notes.tdc 'next week'         where words are, with what is around them"
+            "tadoc find notes.tdc 'summer holidays'   the documents that fit some words best"
             "tadoc restore notes.tdc -C copy          all of it as files again"
         ),
         "\n\n\x1b[1m\x1b[4mExit codes:\x1b[0m\n  0 done, 1 nothing found or a check failed, ",
@@ -50,7 +53,8 @@ pub enum Command {
     Compress(commands::compress::Compress),
     Restore(commands::restore::Restore),
     List(commands::list::List),
-    Cat(commands::cat::Cat),
+    #[command(flatten)]
+    Access(commands::access::Access),
     Info(commands::info::Info),
     Verify(commands::verify::Verify),
     Transcode(commands::transcode::Transcode),
@@ -78,6 +82,32 @@ impl From<Level> for tadoc::Level {
             Level::Dense => Self::Dense,
         }
     }
+}
+
+/// `--index`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Index {
+    /// Nothing: segments are decoded when they are needed
+    None,
+    /// Rules and lengths; the documents' own symbols are decoded
+    Small,
+    /// All symbols and the documents of each word; nothing is decoded
+    Fast,
+}
+
+impl From<Index> for tadoc::access::Index {
+    fn from(index: Index) -> Self {
+        match index {
+            Index::None => Self::None,
+            Index::Small => Self::Small,
+            Index::Fast => Self::Fast,
+        }
+    }
+}
+
+/// Reads a number that is not zero.
+pub fn at_least_one() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..)
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod rows;
+mod screen;
 mod select;
 mod units;
 

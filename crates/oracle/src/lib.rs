@@ -11,10 +11,13 @@
 
 mod access;
 mod cases;
+mod find;
 mod lexer;
+mod lines;
 mod mend;
 mod pairs;
 mod random;
+mod sample;
 mod tasks;
 mod weights;
 
@@ -37,7 +40,7 @@ pub type Analyzer<'corpus> = dyn Fn(&[u8]) -> Option<Vec<u8>> + 'corpus;
 /// A corpus with the lexer and the analyzer that questions about it go through.
 ///
 /// Documents are named by their position in the corpus. The tasks count terms, that is words after
-/// the analyzer; random access looks at the words of the text as they stand.
+/// the analyzer, and these are searched for too; samples are drawn from the words as they stand.
 ///
 /// ```
 /// use tadoc_oracle::{Lexer, Oracle};
@@ -46,6 +49,7 @@ pub type Analyzer<'corpus> = dyn Fn(&[u8]) -> Option<Vec<u8>> + 'corpus;
 /// let oracle = Oracle::new(Lexer::Words, &documents)
 ///     .with_analyzer(|word| Some(word.to_ascii_lowercase()));
 /// assert_eq!(oracle.word_count(), [(b"hello".to_vec(), 2), (b"world".to_vec(), 1)]);
+/// assert_eq!(oracle.search_all(b"HELLO"), [(0, 0), (0, 7)]);
 /// assert_eq!(oracle.search_all(b"hello world"), [(0, 7)]);
 /// ```
 pub struct Oracle<'corpus> {

@@ -1,7 +1,7 @@
 //! The subcommands, a module each.
 
+pub mod access;
 pub mod analytics;
-pub mod cat;
 pub mod completions;
 pub mod compress;
 pub mod demo;
@@ -10,12 +10,14 @@ pub mod info;
 pub mod list;
 pub mod man;
 pub mod restore;
+mod terms;
 pub mod transcode;
 pub mod verify;
 
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
+use anyhow::Context;
 use tadoc::{Corpus, Document};
 
 use crate::arguments::{Arguments, Command};
@@ -28,7 +30,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Compress(command) => command.run(quiet),
         Command::Restore(command) => command.run(quiet),
         Command::List(command) => command.run(),
-        Command::Cat(command) => command.run(),
+        Command::Access(command) => command.run(quiet),
         Command::Info(command) => command.run(),
         Command::Verify(command) => command.run(quiet),
         Command::Transcode(command) => command.run(quiet),
@@ -60,6 +62,12 @@ fn about(archive: &Path, error: tadoc::Error) -> anyhow::Error {
     };
     let error = anyhow::Error::from(error);
     if tells { error } else { error.context(path) }
+}
+
+/// The threads that work is done on: so many, or one a core.
+fn pool(threads: Option<usize>) -> anyhow::Result<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
+    pool.context("cannot start threads")
 }
 
 /// Prints a line for people who watch: to standard error if that is a terminal.

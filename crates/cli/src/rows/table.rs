@@ -11,21 +11,19 @@
 use std::fmt::Write as _;
 use std::io::Write as _;
 
-use anstream::{AutoStream, ColorChoice};
 use anstyle::{AnsiColor, Style};
 use tadoc::answer::{Column, ColumnKind, Rows, Value};
 use tadoc::text::escape;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 use super::lines::{Line, Lines};
 use crate::failure::printable;
 use crate::output::Output;
+use crate::screen::{self, WIDTH, fit, wide};
 use crate::units;
 
 /// So many rows say how wide columns are.
 const SAMPLE_ROWS: u64 = 2000;
-/// How wide a line may be where there is no terminal.
-const WIDTH: usize = 100;
 /// How wide bars are: at least so, to be worth their place, and at most.
 const BAR: (usize, usize) = (10, 24);
 /// Text columns do not get narrower than this.
@@ -177,9 +175,7 @@ impl Layout {
         rows: &[Vec<Cell>],
     ) -> anyhow::Result<Lines<Self>> {
         let width = output.terminal_width().unwrap_or(WIDTH);
-        let styled =
-            output.is_standard() && AutoStream::choice(&std::io::stdout()) != ColorChoice::Never;
-        let layout = Self::new(columns, rows, width, styled);
+        let layout = Self::new(columns, rows, width, screen::is_styled(&output));
         let mut lines = Lines::new(output, layout)?;
         lines.write(&Held { columns, rows })?;
         Ok(lines)
@@ -262,29 +258,6 @@ impl Line for Layout {
         }
         to.push(b'\n');
     }
-}
-
-/// How many columns of a terminal a text takes.
-fn wide(text: &str) -> usize {
-    text.chars().map(|character| character.width().unwrap_or(0)).sum()
-}
-
-/// As much of a text as fits into `width` columns, less one for an ellipsis if that is not all of it; and
-/// how many columns it takes, with the ellipsis.
-fn fit(text: &str, width: usize) -> (&str, usize) {
-    let mut taken = 0;
-    // Where the text ends if it must be cut, and how wide it is there.
-    let mut cut = (0, 0);
-    for (place, character) in text.char_indices() {
-        taken += character.width().unwrap_or(0);
-        if taken > width {
-            return (&text[..cut.0], cut.1 + 1);
-        }
-        if taken < width {
-            cut = (place + character.len_utf8(), taken);
-        }
-    }
-    (text, taken)
 }
 
 /// A bar of eighths of a column; what is not nothing has at least one.
@@ -391,16 +364,6 @@ naïve                12  ▏\n"
         let styled = printed(&rows, 80, true);
         assert!(styled.starts_with("\x1b[1mterm") && styled.contains("\x1b[36m█"));
         assert_eq!(anstream::adapter::strip_str(&styled).to_string(), printed(&rows, 80, false));
-    }
-
-    #[test]
-    fn text_is_cut_between_characters() {
-        assert_eq!(fit("abc", 3), ("abc", 3));
-        assert_eq!(fit("abcd", 3), ("ab", 3));
-        assert_eq!(fit("日本語", 5), ("日本", 5));
-        assert_eq!(fit("日本語", 4), ("日", 3));
-        assert_eq!(fit("e\u{301}\u{302}fg", 2), ("e\u{301}\u{302}", 2));
-        assert_eq!(fit("", 0), ("", 0));
     }
 
     #[test]

@@ -1,12 +1,14 @@
 //! The built command, run as people and scripts run it.
 #![cfg(unix)]
 
+mod access;
 mod analytics;
 mod answers;
 mod faults;
 mod folder;
 mod inputs;
 mod interrupts;
+mod query;
 mod refusals;
 mod round_trip;
 

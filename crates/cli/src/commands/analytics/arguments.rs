@@ -1,14 +1,13 @@
 //! What all questions have in common on the command line: archives, documents, terms, and the way of the work.
 
 use std::ffi::OsString;
-use std::fs;
 use std::path::PathBuf;
 
-use anyhow::{Context, anyhow};
-use clap::builder::{PossibleValue, PossibleValuesParser, RangedU64ValueParser, TypedValueParser};
 use clap::{Args, ValueEnum, ValueHint};
-use tadoc::{Analyzer, Language, Limits, StopWords};
+use tadoc::{Analyzer, Limits};
 
+use crate::arguments::at_least_one;
+use crate::commands::terms::AnalyzerArguments;
 use crate::rows::FormatArguments;
 use crate::units;
 
@@ -61,29 +60,8 @@ impl Shared {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terms")]
 pub struct TermArguments {
-    /// Count words that differ only in case as one
-    #[arg(short, long)]
-    ignore_case: bool,
-
-    /// Count words of the same stem as one; LANGUAGE is a name or code, such as english or de
-    ///
-    /// The stemmers are Snowball's. They work on lower case, so that --ignore-case is implied.
-    #[arg(
-        long,
-        value_name = "LANGUAGE",
-        value_parser = language_parser(),
-        ignore_case = true,
-        hide_possible_values = true
-    )]
-    stem: Option<Language>,
-
-    /// Leave out the stop words of a language, or the words of a file, one a line; may be given several times
-    ///
-    /// Case does not matter. Sequences and windows skip over what is left out. There are lists for danish,
-    /// dutch, english, finnish, french, german, hungarian, italian, norwegian, portuguese, russian,
-    /// spanish and swedish.
-    #[arg(long, value_name = "LANGUAGE|FILE", value_hint = ValueHint::FilePath)]
-    stop_words: Vec<OsString>,
+    #[command(flatten)]
+    words: AnalyzerArguments,
 
     /// Only terms in which the regular expression matches; ^…$ makes it match the whole term
     #[arg(long = "match", value_name = "REGEX")]
@@ -93,42 +71,12 @@ pub struct TermArguments {
 impl TermArguments {
     /// The analyzer that does it.
     pub fn analyzer(&self) -> anyhow::Result<Analyzer> {
-        let mut stop_words = StopWords::none();
-        for given in &self.stop_words {
-            stop_words = stop_words.and(words_of(given)?);
-        }
-        let analyzer =
-            Analyzer::new().fold_case(self.ignore_case).stem(self.stem).stop_words(stop_words);
+        let analyzer = self.words.analyzer()?;
         match &self.matching {
             Some(pattern) => Ok(analyzer.matching(pattern)?),
             None => Ok(analyzer),
         }
     }
-}
-
-/// The stop words of a language or in a file.
-fn words_of(given: &OsString) -> anyhow::Result<StopWords> {
-    if let Some(language) = given.to_str().and_then(|given| given.parse::<Language>().ok()) {
-        return Ok(StopWords::of(language)?);
-    }
-    match fs::read(given) {
-        Ok(list) => Ok(StopWords::from_lines(&list)),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Err(anyhow!(
-            "--stop-words takes a language or a file with one word a line, and {:?} is neither",
-            given.display()
-        )),
-        Err(error) => {
-            Err(error).with_context(|| format!("cannot read the stop words in {}", given.display()))
-        }
-    }
-}
-
-/// Languages by name, which completions offer, or by code.
-fn language_parser() -> impl TypedValueParser<Value = Language> {
-    let values = Language::ALL
-        .iter()
-        .map(|language| PossibleValue::new(language.name()).alias(language.code()));
-    PossibleValuesParser::new(values).try_map(|given| given.parse::<Language>())
 }
 
 /// How the work is done.
@@ -168,11 +116,6 @@ pub enum Strategy {
     BottomUp,
 }
 
-/// Reads a number that is not zero.
-pub fn at_least_one() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,15 +138,5 @@ mod tests {
         limits = line.shared.limits(Some(3), Strategy::BottomUp);
         assert_eq!((limits.memory, limits.least, limits.top), (1 << 20, 2, Some(3)));
         assert_eq!(limits.strategy, Some(tadoc::Strategy::BottomUp));
-    }
-
-    #[test]
-    fn the_help_names_the_languages_with_stop_words() {
-        let command = TermArguments::augment_args(clap::Command::new("tadoc"));
-        let argument = command.get_arguments().find(|argument| argument.get_id() == "stop_words");
-        let help = argument.unwrap().get_long_help().unwrap().to_string();
-        for language in StopWords::LANGUAGES {
-            assert!(help.contains(language.name()), "{language}");
-        }
     }
 }

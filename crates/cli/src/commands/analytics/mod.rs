@@ -19,7 +19,7 @@ use tadoc::{Answered, Corpus, Document, Limits, View};
 
 use self::arguments::Shared;
 use self::explain::Costs;
-use super::{about, documents, open};
+use super::{about, documents, open, pool};
 use crate::failure::{Outcome, print_error, print_warning};
 use crate::progress::Progress;
 use crate::rows::{Format, RowWriter};
@@ -53,9 +53,7 @@ impl Analytics {
             Self::Cooccurrence(question) => question,
             Self::Collocations(question) => question,
         };
-        let threads = question.shared().work.threads.unwrap_or(0);
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        pool.context("cannot start threads")?.install(|| ask(question, quiet))
+        pool(question.shared().work.threads)?.install(|| ask(question, quiet))
     }
 }
 

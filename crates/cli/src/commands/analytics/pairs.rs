@@ -9,8 +9,8 @@ use tadoc::answer::Column;
 use tadoc::{Answered, Limits, View, WIDEST_WINDOW, analytics};
 
 use super::Question;
-use super::arguments::{Shared, Strategy, at_least_one};
-use crate::arguments::examples;
+use super::arguments::{Shared, Strategy};
+use crate::arguments::{at_least_one, examples};
 
 /// Count pairs of terms that stand near each other, most frequent first
 ///

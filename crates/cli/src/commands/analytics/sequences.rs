@@ -7,8 +7,8 @@ use tadoc::answer::Column;
 use tadoc::{Answered, LONGEST_SEQUENCE, Limits, Task, View, analytics};
 
 use super::Question;
-use super::arguments::{Shared, StrategyArgument, at_least_one};
-use crate::arguments::examples;
+use super::arguments::{Shared, StrategyArgument};
+use crate::arguments::{at_least_one, examples};
 
 /// Count sequences of n terms, most frequent first
 ///

@@ -9,8 +9,8 @@ use tadoc::view::Detail;
 use tadoc::{Answered, Limits, Task, View, analytics};
 
 use super::Question;
-use super::arguments::{Shared, StrategyArgument, at_least_one};
-use crate::arguments::examples;
+use super::arguments::{Shared, StrategyArgument};
+use crate::arguments::{at_least_one, examples};
 
 /// Count how often each term occurs, most frequent first
 ///

@@ -1,0 +1,90 @@
+//! `tadoc cat`: the bytes of documents to standard output, in the order asked for.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use tadoc::access::Index;
+
+use super::Opened;
+use super::arguments::ReadArguments;
+use super::lines::Lines;
+use crate::arguments::examples;
+use crate::failure::{Outcome, print_error};
+use crate::output::Output;
+use crate::select;
+
+/// Print the bytes of documents, or some of their lines
+#[derive(Debug, Args)]
+#[command(after_help = examples!(
+    "tadoc cat corpus.tdc notes/todo.txt"
+    "tadoc cat corpus.tdc part-1.txt part-2.txt > both.txt"
+    "tadoc cat corpus.tdc 'logs/*' | grep ERROR"
+    "tadoc cat corpus.tdc server.log --lines 1000:1020"
+    "tadoc cat corpus.tdc server.log --lines -5:            the last five lines"
+))]
+pub struct Cat {
+    /// The archive
+    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    archive: PathBuf,
+
+    /// Names or globs of documents
+    ///
+    /// A name is as `tadoc list` prints it. Where no document has that name it is a glob: * stands for any
+    /// characters (/ too), ? for one, [a-z] for one of a set. Quote globs, so that the shell leaves them
+    /// alone.
+    #[arg(value_name = "DOCUMENT", required = true)]
+    documents: Vec<OsString>,
+
+    /// Only these lines of each document: A:B, A:, :B or N
+    ///
+    /// The first line is 1, B is among those printed, and -1 is the last line. Lines that a document does
+    /// not have are not printed.
+    #[arg(long, value_name = "A:B", allow_hyphen_values = true)]
+    lines: Option<Lines>,
+
+    #[command(flatten)]
+    reading: ReadArguments,
+}
+
+impl Cat {
+    pub fn run(self) -> anyhow::Result<Outcome> {
+        self.reading.open(&self.archive, |opened| {
+            let mut places = Vec::new();
+            for asked in &self.documents {
+                places.append(&mut select::find(&[opened.documents], asked)?);
+            }
+            if places.is_empty() {
+                print_error("no document matches; `tadoc list` shows what the archive has");
+                return Ok(Outcome::Negative);
+            }
+            let mut output = Output::new();
+            let written = self.write(opened, &places, &mut output);
+            output.finish(written)?;
+            Ok(Outcome::Done)
+        })
+    }
+
+    fn write(
+        &self,
+        opened: &Opened<'_>,
+        places: &[usize],
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        // Whole documents without an index: one segment after the other is decoded, and none is kept.
+        if self.lines.is_none() && opened.access.index() == Index::None {
+            return places.chunk_by(|before, after| before < after).try_for_each(|ascending| {
+                opened.told(opened.corpus.write_documents(ascending, output, &()).map(drop))
+            });
+        }
+        for &place in places {
+            let document = place as u32;
+            let range = match &self.lines {
+                Some(lines) => lines.range(opened, document)?,
+                None => 0..opened.bytes(document),
+            };
+            opened.told(opened.access.write(document, range, output))?;
+        }
+        Ok(())
+    }
+}

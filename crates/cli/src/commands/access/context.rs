@@ -1,0 +1,196 @@
+//! What stands around an occurrence. It costs the bytes that are shown: the text is read in pieces that grow until
+//! they hold what is wanted.
+
+use std::ops::Range;
+
+use tadoc::build::lexer::TokenKind;
+use tadoc::{Analyzer, Lexer};
+
+use super::Opened;
+use super::places::Place;
+
+/// The most bytes that a character has.
+const CHARACTER: u64 = 4;
+
+/// How much is shown on each side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    Characters(u64),
+    Words(u64),
+}
+
+/// An occurrence with what is around it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Context {
+    pub place: Place,
+    pub left: Vec<u8>,
+    pub keyword: Vec<u8>,
+    pub right: Vec<u8>,
+}
+
+/// What is looked for, as far as contexts are about it.
+pub struct Reader<'r, 'c> {
+    pub opened: &'r Opened<'c>,
+    pub analyzer: &'r Analyzer,
+    /// How many terms the phrase has.
+    pub terms: usize,
+    pub extent: Extent,
+}
+
+impl Reader<'_, '_> {
+    /// Reads an occurrence and what is around it.
+    pub fn read(&self, place: Place) -> tadoc::Result<Context> {
+        let (keyword, right) = self.keyword_and_right(place)?;
+        Ok(Context { place, left: self.left(place)?, keyword, right })
+    }
+
+    fn left(&self, (document, offset): Place) -> tadoc::Result<Vec<u8>> {
+        let mut length = match self.extent {
+            // With room for a character that the beginning cuts.
+            Extent::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
+            Extent::Words(count) => count.saturating_add(1).saturating_mul(16),
+        };
+        loop {
+            let start = offset.saturating_sub(length);
+            let mut text = self.opened.access.extract(document, start, offset - start)?;
+            if let Some(from) = self.left_start(&text, start == 0) {
+                text.drain(..from);
+                return Ok(text);
+            }
+            length = length.saturating_mul(2);
+        }
+    }
+
+    /// Where what is wanted starts in a text that ends at the keyword; `None` if that is before the text.
+    fn left_start(&self, text: &[u8], is_whole: bool) -> Option<usize> {
+        match self.extent {
+            Extent::Characters(count) => {
+                let starts = characters(text);
+                let from =
+                    starts.len().saturating_sub(usize::try_from(count).unwrap_or(usize::MAX));
+                // A text that is not whole has more characters than are wanted.
+                Some(starts.get(from).copied().unwrap_or(text.len()))
+            }
+            Extent::Words(0) => Some(text.len()),
+            Extent::Words(count) => {
+                let words = words(self.opened.lexer, text);
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                // The first word may be the end of one.
+                match words.len() > count {
+                    true => Some(words[words.len() - count].start),
+                    false => is_whole.then_some(0),
+                }
+            }
+        }
+    }
+
+    fn keyword_and_right(&self, (document, offset): Place) -> tadoc::Result<(Vec<u8>, Vec<u8>)> {
+        let wanted = match self.extent {
+            Extent::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
+            Extent::Words(count) => count.saturating_add(1).saturating_mul(16),
+        };
+        let mut length = wanted.saturating_add(16 * self.terms as u64);
+        loop {
+            let mut text = self.opened.access.extract(document, offset, length)?;
+            let is_whole = offset + text.len() as u64 == self.opened.bytes(document);
+            if let Some(end) = self.keyword_end(&text, is_whole)
+                && let Some(right) = self.right_end(&text[end..], is_whole)
+            {
+                text.truncate(end + right);
+                let right = text.split_off(end);
+                return Ok((text, right));
+            }
+            length = length.saturating_mul(2);
+        }
+    }
+
+    /// Where the last term of the phrase ends in a text that begins with its first; `None` if that is behind
+    /// the text.
+    fn keyword_end(&self, text: &[u8], is_whole: bool) -> Option<usize> {
+        let words = words(self.opened.lexer, text).into_iter();
+        // The last word may go on.
+        let mut words = words.filter(|word| word.end < text.len() || is_whole);
+        let mut terms = self.terms;
+        let last = words.find(|word| {
+            terms -= usize::from(self.analyzer.term(&text[word.clone()]).is_some());
+            terms == 0
+        });
+        match last {
+            Some(word) => Some(word.end),
+            None => is_whole.then_some(text.len()),
+        }
+    }
+
+    /// Where what is wanted ends in a text that starts behind the keyword; `None` if that is behind the text.
+    fn right_end(&self, text: &[u8], is_whole: bool) -> Option<usize> {
+        match self.extent {
+            Extent::Characters(count) => {
+                let starts = characters(text);
+                let count = usize::try_from(count).unwrap_or(usize::MAX);
+                match starts.get(count) {
+                    // The last character may be cut.
+                    Some(&end) if is_whole || end + CHARACTER as usize <= text.len() => Some(end),
+                    Some(_) => None,
+                    None => is_whole.then_some(text.len()),
+                }
+            }
+            Extent::Words(0) => Some(0),
+            Extent::Words(count) => {
+                let words = words(self.opened.lexer, text);
+                let place = usize::try_from(count - 1).unwrap_or(usize::MAX);
+                match words.get(place) {
+                    Some(word) if word.end < text.len() || is_whole => Some(word.end),
+                    Some(_) => None,
+                    None => is_whole.then_some(text.len()),
+                }
+            }
+        }
+    }
+}
+
+/// Where the characters of a text start; bytes that are not UTF-8 are characters of their own. Of a text that begins
+/// or ends within a character, that is some that are none.
+fn characters(text: &[u8]) -> Vec<usize> {
+    let mut starts = Vec::new();
+    let mut place = 0;
+    for chunk in text.utf8_chunks() {
+        starts.extend(chunk.valid().char_indices().map(|(start, _)| place + start));
+        place += chunk.valid().len();
+        starts.extend(place..place + chunk.invalid().len());
+        place += chunk.invalid().len();
+    }
+    starts
+}
+
+/// The words of a text.
+pub fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
+    let mut words = Vec::new();
+    let mut start = 0;
+    lexer.tokens(text, |end, kind| {
+        match kind {
+            TokenKind::Word => words.push(start..end),
+            TokenKind::SpacedWord => words.push(start + 1..end),
+            TokenKind::Separator => {}
+        }
+        start = end;
+    });
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn characters_start_where_they_do() {
+        assert_eq!(characters("aé日".as_bytes()), [0, 1, 3]);
+        assert_eq!(characters(b"a\xff\xe2\x82b"), [0, 1, 2, 3, 4]);
+        assert_eq!(characters(b""), [0; 0]);
+    }
+
+    #[test]
+    fn words_are_without_their_spaces() {
+        assert_eq!(words(Lexer::Words, b"to be, or"), [0..2, 3..5, 7..9]);
+        assert_eq!(words(Lexer::Whitespace, b" be,  or"), [1..4, 6..8]);
+    }
+}

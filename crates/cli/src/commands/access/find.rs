@@ -1,0 +1,257 @@
+//! `tadoc find`: the documents that fit some words best.
+
+use std::ffi::OsString;
+use std::io::Write as _;
+use std::ops::Range;
+use std::path::PathBuf;
+
+use anstyle::{AnsiColor, Style};
+use clap::{Args, ValueHint};
+use rayon::prelude::*;
+use tadoc::Document;
+use tadoc::access::Found;
+use tadoc::answer::{Column, Rows, Value};
+use tadoc::text::escape;
+
+use super::arguments::{ReadArguments, ScopeArguments};
+use super::snippet::Wanted;
+use crate::arguments::{at_least_one, examples};
+use crate::commands::terms::AnalyzerArguments;
+use crate::failure::{Outcome, printable};
+use crate::interrupt;
+use crate::rows::{Format, FormatArguments, RowWriter};
+use crate::screen::{self, in_line, wide};
+
+/// Snippets have at most so many lines on a terminal, and lines at most so many columns.
+const LINES: usize = 2;
+const WIDEST: usize = 120;
+const INDENT: &str = "    ";
+
+const NAME: Style = Style::new().bold();
+const SCORE: Style = Style::new().dimmed();
+const WORD: Style = AnsiColor::Red.on_default().bold();
+
+/// Find the documents that fit some words best
+///
+/// Columns: document, score, snippet; best first. A document need not have all of the words. Scores are those
+/// of BM25 (k1 = 1.2, b = 0.75) over the documents that are asked; the snippet is from where most of the words
+/// are together, in one line.
+#[derive(Debug, Args)]
+#[command(after_help = examples!(
+    "tadoc find corpus.tdc 'tide gauge maintenance'"
+    "tadoc find corpus.tdc 'broken connections' --stem english --stop-words english --top 3"
+    "tadoc find corpus.tdc error --document 'logs/*' --no-snippets --format json"
+))]
+pub struct Find {
+    /// The archive
+    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    archive: PathBuf,
+
+    /// The words, in any order; it is one argument, so quote several
+    #[arg(value_name = "WORDS", allow_hyphen_values = true)]
+    words: OsString,
+
+    /// The N best documents only
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one())]
+    top: usize,
+
+    /// No snippets: document and score only
+    #[arg(long)]
+    no_snippets: bool,
+
+    #[command(flatten)]
+    scope: ScopeArguments,
+
+    #[command(flatten)]
+    format: FormatArguments,
+
+    #[command(flatten)]
+    terms: AnalyzerArguments,
+
+    #[command(flatten)]
+    reading: ReadArguments,
+}
+
+const COLUMNS: &[Column] =
+    &[Column::text("document"), Column::real("score"), Column::text("snippet")];
+
+impl Find {
+    pub fn run(self) -> anyhow::Result<Outcome> {
+        let analyzer = self.terms.analyzer()?;
+        self.reading.open(&self.archive, |opened| {
+            let given = self.words.as_encoded_bytes();
+            let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
+            let columns = if self.no_snippets { &COLUMNS[..2] } else { COLUMNS };
+            let for_people = self.format.format() == Format::Table;
+            let (mut writer, mut output) = match for_people {
+                true => (None, Some(self.format.open()?)),
+                false => (Some(RowWriter::open(&self.format, columns)?), None),
+            };
+            let at_once = interrupt::at_once()?;
+            let found = opened.access.find(given, &analyzer, &scope, self.top)?;
+            let wanted = Wanted::new(opened, given, &analyzer)?;
+            let snippets = match self.no_snippets {
+                true => Vec::new(),
+                false => opened
+                    .told(found.par_iter().map(|found| wanted.snippet(found.document)).collect())?,
+            };
+            let rows = Documents {
+                documents: opened.documents,
+                columns,
+                found: &found,
+                snippets: &snippets,
+            };
+            if let Some(writer) = &mut writer {
+                writer.write(&rows)?;
+            }
+            if let Some(output) = &mut output {
+                let width = output.terminal_width().unwrap_or(screen::WIDTH);
+                let list = rows.list(&wanted, width, screen::is_styled(output));
+                output.write_all(list.as_bytes())?;
+            }
+            drop(at_once);
+            writer.map_or(Ok(()), RowWriter::finish)?;
+            output.map_or(Ok(()), |output| output.finish(anyhow::Ok(())))?;
+            Ok(if found.is_empty() { Outcome::Negative } else { Outcome::Done })
+        })
+    }
+}
+
+/// What was found.
+struct Documents<'d> {
+    documents: &'d [Document],
+    columns: &'static [Column],
+    found: &'d [Found],
+    snippets: &'d [Vec<u8>],
+}
+
+impl Rows for Documents<'_> {
+    fn columns(&self) -> &'static [Column] {
+        self.columns
+    }
+
+    fn len(&self) -> u64 {
+        self.found.len() as u64
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        for place in rows.start as usize..rows.end as usize {
+            let found = &self.found[place];
+            let name = Value::Text(&self.documents[found.document as usize].name);
+            let score = Value::Real(found.score);
+            match self.snippets.get(place) {
+                Some(snippet) => each(&[name, score, Value::Text(snippet)]),
+                None => each(&[name, score]),
+            }
+        }
+    }
+}
+
+impl Documents<'_> {
+    /// A list for people: rank, document and score, and the snippet below it.
+    fn list(&self, wanted: &Wanted<'_, '_>, width: usize, styled: bool) -> String {
+        let paint = |style: Style, text: &str| match styled {
+            true => format!("{style}{text}{style:#}"),
+            false => text.to_owned(),
+        };
+        let mut list = String::new();
+        for (place, found) in self.found.iter().enumerate() {
+            let name =
+                printable(&escape(&self.documents[found.document as usize].name).to_string());
+            let score = format!("{:.3}", found.score);
+            list +=
+                &format!("{:>2}. {}  {}\n", place + 1, paint(NAME, &name), paint(SCORE, &score));
+            if let Some(snippet) = self.snippets.get(place) {
+                let pieces = pieces(snippet, &wanted.marked(snippet));
+                for line in wrapped(&pieces, width.min(WIDEST).saturating_sub(INDENT.len() + 2)) {
+                    let line: String = line
+                        .iter()
+                        .map(
+                            |(text, marked)| if *marked { paint(WORD, text) } else { text.clone() },
+                        )
+                        .collect();
+                    list += &format!("{INDENT}{}\n", line.trim_end());
+                }
+            }
+        }
+        list
+    }
+}
+
+/// A piece of a snippet as it is shown, and whether it is one of the words.
+type Piece = (String, bool);
+
+/// A snippet cut at spaces and around the words that are marked.
+fn pieces(snippet: &[u8], marked: &[Range<usize>]) -> Vec<Piece> {
+    let mut pieces = Vec::new();
+    let plain = |text: &[u8]| {
+        let words = text.split_inclusive(|&byte| byte == b' ');
+        words.map(|word| (in_line(word), false)).collect::<Vec<Piece>>()
+    };
+    let mut place = 0;
+    for word in marked {
+        pieces.append(&mut plain(&snippet[place..word.start]));
+        pieces.push((in_line(&snippet[word.clone()]), true));
+        place = word.end;
+    }
+    pieces.append(&mut plain(&snippet[place..]));
+    pieces
+}
+
+/// The pieces in [`LINES`] lines of at most `width` columns; what does not fit is left out, and so told.
+fn wrapped(pieces: &[Piece], width: usize) -> Vec<Vec<Piece>> {
+    let mut lines: Vec<Vec<Piece>> = vec![Vec::new()];
+    let mut taken = 0;
+    // What has no space in it stays together.
+    for word in pieces.chunk_by(|(before, _), _| !before.ends_with(' ')) {
+        let text: String = word.iter().map(|(text, _)| &text[..]).collect();
+        // A space at the end need not fit.
+        if taken > 0 && taken + wide(text.trim_end()) > width {
+            if lines.len() == LINES {
+                lines[LINES - 1].push(("…".into(), false));
+                return lines;
+            }
+            lines.push(Vec::new());
+            taken = 0;
+        }
+        let line = lines.last_mut().expect("there is a line");
+        for (text, marked) in word {
+            let fitting = screen::fit_start(text, (width + 1).saturating_sub(taken));
+            line.push((fitting.to_owned(), *marked));
+            taken += wide(fitting);
+        }
+    }
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn snippets_are_wrapped_between_words() {
+        let snippet = b"the tide gauge, and the gauge reads more than it did";
+        let marked = [9..14, 24..29];
+        let lines = wrapped(&pieces(snippet, &marked), 20);
+        let shown: Vec<String> = lines
+            .iter()
+            .map(|line| {
+                let mark = |(text, marked): &Piece| match marked {
+                    true => format!("[{text}]"),
+                    false => text.clone(),
+                };
+                line.iter().map(mark).collect()
+            })
+            .collect();
+        assert_eq!(shown, ["the tide [gauge], and ", "the [gauge] reads more …"]);
+        for width in 1..60 {
+            for line in wrapped(&pieces(snippet, &marked), width) {
+                let line: String = line.into_iter().map(|(text, _)| text).collect();
+                assert!(
+                    wide(line.trim_end_matches('…').trim_end()) <= width + 1,
+                    "{width}: {line}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! `tadoc kwic`: keywords in context, aligned for people and as rows for machines.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::ops::Range;
+
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use rayon::prelude::*;
+use tadoc::Document;
+use tadoc::answer::{Column, Rows, Value};
+use tadoc::text::escape;
+
+use super::Opened;
+use super::arguments::{PhraseArguments, ReadArguments, ScopeArguments};
+use super::context::{Context, Extent, Reader, words};
+use super::places::for_each_batch;
+use crate::arguments::examples;
+use crate::commands::terms::AnalyzerArguments;
+use crate::failure::{Outcome, printable};
+use crate::interrupt;
+use crate::output::Output;
+use crate::rows::{Format, FormatArguments, RowWriter};
+use crate::screen::{self, fit, fit_end, fit_start, in_line, wide};
+
+/// So many occurrences are read at a time; the first ones say how wide columns are.
+const BATCH: usize = 1000;
+/// Columns get no wider than such a part of the line: names and keywords.
+const WIDEST_NAME: usize = 4;
+const WIDEST_KEYWORD: usize = 3;
+const GAP: &str = "  ";
+
+const NAME: Style = AnsiColor::Magenta.on_default();
+const KEYWORD: Style = AnsiColor::Red.on_default().bold();
+
+/// Show a word or phrase with what stands around it
+///
+/// Columns: document, offset (in bytes, from 0), left, keyword, right. On a terminal keywords are below each
+/// other, and line breaks and tabs are shown as spaces.
+#[derive(Debug, Args)]
+#[command(after_help = examples!(
+    "tadoc kwic corpus.tdc gauge"
+    "tadoc kwic corpus.tdc 'not to be' -i --window 60"
+    "tadoc kwic corpus.tdc connection --stem en --words 5 --max-count 20 --format csv"
+))]
+pub struct Kwic {
+    #[command(flatten)]
+    phrase: PhraseArguments,
+
+    #[command(flatten)]
+    scope: ScopeArguments,
+
+    /// Characters to show on each side
+    #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
+    window: u64,
+
+    /// Words to show on each side, instead of characters
+    #[arg(long, value_name = "N", conflicts_with = "window", value_parser = clap::value_parser!(u64).range(..=100_000))]
+    words: Option<u64>,
+
+    /// End after N occurrences
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_count: Option<u64>,
+
+    #[command(flatten)]
+    format: FormatArguments,
+
+    #[command(flatten)]
+    terms: AnalyzerArguments,
+
+    #[command(flatten)]
+    reading: ReadArguments,
+}
+
+const COLUMNS: &[Column] = &[
+    Column::text("document"),
+    Column::count("offset"),
+    Column::text("left"),
+    Column::text("keyword"),
+    Column::text("right"),
+];
+
+impl Kwic {
+    pub fn run(self) -> anyhow::Result<Outcome> {
+        let analyzer = self.terms.analyzer()?;
+        self.reading.open(&self.phrase.archive, |opened| {
+            let given = self.phrase.bytes();
+            let phrase = opened.access.phrase(given, &analyzer)?;
+            let terms = words(opened.lexer, given).into_iter();
+            let reader = Reader {
+                opened,
+                analyzer: &analyzer,
+                terms: terms.filter(|word| analyzer.term(&given[word.clone()]).is_some()).count(),
+                extent: self.words.map_or(Extent::Characters(self.window), Extent::Words),
+            };
+            let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
+            let mut writer = Writer::open(&self.format)?;
+            let at_once = interrupt::at_once()?;
+            let most = self.max_count;
+            let found = for_each_batch(opened, &phrase, &scope, most, BATCH, &mut |places| {
+                let contexts = places.par_iter().map(|&place| reader.read(place));
+                let contexts = opened.told(contexts.collect::<tadoc::Result<Vec<_>>>())?;
+                writer.write(opened, &contexts)
+            })?;
+            drop(at_once);
+            writer.finish()?;
+            Ok(if found > 0 { Outcome::Done } else { Outcome::Negative })
+        })
+    }
+}
+
+/// Where contexts go.
+enum Writer {
+    Rows(Box<RowWriter>),
+    Lines { output: Output, layout: Option<Layout> },
+}
+
+impl Writer {
+    fn open(format: &FormatArguments) -> anyhow::Result<Self> {
+        Ok(match format.format() {
+            Format::Table => Self::Lines { output: format.open()?, layout: None },
+            _ => Self::Rows(Box::new(RowWriter::open(format, COLUMNS)?)),
+        })
+    }
+
+    fn write(&mut self, opened: &Opened<'_>, contexts: &[Context]) -> anyhow::Result<()> {
+        match self {
+            Self::Rows(writer) => writer.write(&Contexts { documents: opened.documents, contexts }),
+            Self::Lines { output, layout } => {
+                let name = |context: &Context| {
+                    printable(&escape(opened.name(context.place.0)).to_string())
+                };
+                let layout = layout.get_or_insert_with(|| {
+                    let width = output.terminal_width().unwrap_or(screen::WIDTH);
+                    let names = contexts.iter().map(|context| wide(&name(context))).max();
+                    Layout::new(contexts, names.unwrap_or(0), width, screen::is_styled(output))
+                });
+                for context in contexts {
+                    output.write_all(layout.line(&name(context), context).as_bytes())?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn finish(self) -> anyhow::Result<()> {
+        match self {
+            Self::Rows(writer) => writer.finish(),
+            Self::Lines { output, .. } => output.finish(anyhow::Ok(())),
+        }
+    }
+}
+
+/// Where things stand on a line of a terminal.
+struct Layout {
+    width: usize,
+    name: usize,
+    left: usize,
+    keyword: usize,
+    styled: bool,
+}
+
+impl Layout {
+    /// One that suits these contexts, and others as well as can be.
+    fn new(contexts: &[Context], names: usize, width: usize, styled: bool) -> Self {
+        let widest = |part: fn(&Context) -> &Vec<u8>| {
+            contexts.iter().map(|context| wide(&in_line(part(context)))).max().unwrap_or(0)
+        };
+        let name = names.min(width / WIDEST_NAME);
+        let keyword = widest(|context| &context.keyword).min(width / WIDEST_KEYWORD);
+        let (lefts, rights) = (widest(|context| &context.left), widest(|context| &context.right));
+        let room = width.saturating_sub(name + GAP.len() + keyword);
+        // Half of the room, and what the right side does not need.
+        let left = lefts.min((room / 2).max(room.saturating_sub(rights)));
+        Self { width, name, left, keyword, styled }
+    }
+
+    fn line(&self, name: &str, context: &Context) -> String {
+        let mut line = String::new();
+        let write = |line: &mut String, style: Style, text: &str| match self.styled {
+            true => write!(line, "{style}{text}{style:#}").expect("a string takes all"),
+            false => line.push_str(text),
+        };
+        let pad = |line: &mut String, columns: usize| line.extend((0..columns).map(|_| ' '));
+        // Of a long name the end tells more.
+        let (shown, taken) = match wide(name) <= self.name {
+            true => (name.to_owned(), wide(name)),
+            false => {
+                let (end, taken) = fit_end(name, self.name.saturating_sub(1));
+                (format!("…{end}"), taken + 1)
+            }
+        };
+        write(&mut line, NAME, &shown);
+        pad(&mut line, self.name.saturating_sub(taken) + GAP.len());
+        let left = in_line(&context.left);
+        let (left, taken) = fit_end(&left, self.left);
+        pad(&mut line, self.left - taken);
+        line.push_str(left);
+        let keyword = in_line(&context.keyword);
+        let (fitting, shown) = fit(&keyword, self.keyword);
+        let ellipsis = if fitting.len() < keyword.len() { "…" } else { "" };
+        write(&mut line, KEYWORD, &format!("{fitting}{ellipsis}"));
+        let right = in_line(&context.right);
+        let before = self.name + GAP.len() + self.left + shown;
+        line.push_str(fit_start(&right, self.width.saturating_sub(before)));
+        line.truncate(line.trim_end().len());
+        line.push('\n');
+        line
+    }
+}
+
+/// Contexts as rows.
+struct Contexts<'c> {
+    documents: &'c [Document],
+    contexts: &'c [Context],
+}
+
+impl Rows for Contexts<'_> {
+    fn columns(&self) -> &'static [Column] {
+        COLUMNS
+    }
+
+    fn len(&self) -> u64 {
+        self.contexts.len() as u64
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        for context in &self.contexts[rows.start as usize..rows.end as usize] {
+            let (document, offset) = context.place;
+            each(&[
+                Value::Text(&self.documents[document as usize].name),
+                Value::Count(offset),
+                Value::Text(&context.left),
+                Value::Text(&context.keyword),
+                Value::Text(&context.right),
+            ]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn context(left: &str, keyword: &str, right: &str) -> Context {
+        let [left, keyword, right] = [left, keyword, right].map(|part| part.as_bytes().to_vec());
+        Context { place: (0, 0), left, keyword, right }
+    }
+
+    fn lines(contexts: &[(&str, Context)], width: usize, styled: bool) -> Vec<String> {
+        let names = contexts.iter().map(|(name, _)| wide(name)).max().unwrap();
+        let (shown, contexts): (Vec<&str>, Vec<Context>) = contexts
+            .iter()
+            .map(|(name, c)| {
+                let [left, keyword, right] =
+                    [&c.left, &c.keyword, &c.right].map(|part| str::from_utf8(part).unwrap());
+                (*name, context(left, keyword, right))
+            })
+            .unzip();
+        let layout = Layout::new(&contexts, names, width, styled);
+        shown.iter().zip(&contexts).map(|(name, context)| layout.line(name, context)).collect()
+    }
+
+    #[test]
+    fn keywords_are_below_each_other() {
+        let contexts = [
+            ("a.txt", context("to be or\nnot ", "to be", ", that\tis")),
+            ("日本.txt", context("日本語 ", "To\n  be", "")),
+            ("long/path/to/a/document.txt", context("", "to be", " the end")),
+        ];
+        let lines = lines(&contexts, 60, false);
+        assert_eq!(lines[0], "a.txt            to be or not to be, that is\n");
+        assert_eq!(lines[1], "日本.txt               日本語 To be\n");
+        assert_eq!(lines[2], "…a/document.txt               to be the end\n");
+    }
+
+    #[test]
+    fn lines_fit_the_terminal() {
+        let long = "word ".repeat(50);
+        let contexts = [
+            ("name", context(&long, &long, &long)),
+            ("n", context(&"日".repeat(90), "key", &"本".repeat(90))),
+        ];
+        for width in [0, 1, 20, 40, 79, 200] {
+            for line in lines(&contexts, width, false) {
+                // Narrower than the gap: as narrow as it can be.
+                assert!(wide(line.trim_end()) <= width.max(4), "{width}: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn keywords_stand_out_and_nothing_else_reaches_the_terminal() {
+        let contexts = [("a", context("\x1b[31mred ", "key\x07", "\u{9b}0m"))];
+        let line = &lines(&contexts, 80, true)[0];
+        assert!(line.contains("\x1b[1m\x1b[31mkey\\x07\x1b[0m"), "{line:?}");
+        assert!(line.contains("\\x1b[31mred ") && line.contains("\\xc2\\x9b0m"), "{line:?}");
+        assert!(!lines(&contexts, 80, false)[0].contains('\x1b'));
+    }
+}

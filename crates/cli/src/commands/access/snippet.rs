@@ -1,0 +1,172 @@
+//! The place of a document that shows best why it was found: where most of the words are together.
+//!
+//! It costs a search for each word in the document, and the bytes that are shown.
+
+use std::collections::HashSet;
+use std::ops::{ControlFlow, Range};
+
+use tadoc::Analyzer;
+use tadoc::access::{Phrase, Scope};
+
+use super::Opened;
+use super::context::words;
+
+/// Words within so many bytes are together.
+const SPAN: u64 = 160;
+/// So many bytes are shown before the first of them, at most, and in all.
+const BEFORE: u64 = 60;
+const SHOWN: u64 = 280;
+/// Of a word that occurs more often in a document, the first so many occurrences are looked at.
+const MOST: usize = 10_000;
+
+/// The words that documents are found by.
+pub struct Wanted<'w, 'c> {
+    opened: &'w Opened<'c>,
+    analyzer: &'w Analyzer,
+    phrases: Vec<Phrase>,
+    terms: HashSet<Vec<u8>>,
+}
+
+impl<'w, 'c> Wanted<'w, 'c> {
+    /// The terms of some words, each once.
+    pub fn new(
+        opened: &'w Opened<'c>,
+        given: &[u8],
+        analyzer: &'w Analyzer,
+    ) -> tadoc::Result<Self> {
+        let mut terms = HashSet::new();
+        let mut phrases = Vec::new();
+        for word in words(opened.lexer, given) {
+            let word = &given[word];
+            if let Some(term) = analyzer.term(word)
+                && terms.insert(term.into_owned())
+            {
+                phrases.push(opened.access.phrase(word, analyzer)?);
+            }
+        }
+        Ok(Self { opened, analyzer, phrases, terms })
+    }
+
+    /// The bytes around the place of a document where most of the words are together, with white space made one space;
+    /// nothing if none of them is in it.
+    pub fn snippet(&self, document: u32) -> tadoc::Result<Vec<u8>> {
+        let mut places: Vec<(u64, usize)> = Vec::new();
+        let scope = Scope::Documents(vec![document]);
+        for (number, phrase) in self.phrases.iter().enumerate() {
+            let mut left = MOST;
+            self.opened.access.search(phrase, &scope, &mut |_, offsets| {
+                let offsets = &offsets[..offsets.len().min(left)];
+                places.extend(offsets.iter().map(|&offset| (offset, number)));
+                left -= offsets.len();
+                if left == 0 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            })?;
+        }
+        places.sort_unstable();
+        let Some(together) = densest(&places, self.phrases.len()) else { return Ok(Vec::new()) };
+        let first = places[together.start].0;
+        let extent = places[together.end - 1].0 - first;
+        // What is shown is in the middle, if there is something before.
+        let before = (SHOWN.saturating_sub(extent) / 2).min(BEFORE);
+        let start = first.saturating_sub(before);
+        let text = self.opened.access.extract(document, start, SHOWN)?;
+        let cut_before = if start > 0 { (first - start) as usize } else { 0 };
+        let is_whole = start + text.len() as u64 == self.opened.bytes(document);
+        Ok(in_one_line(whole_words(&text, cut_before, is_whole)))
+    }
+
+    /// The words of a text, and whether they are among those that were given.
+    pub fn marked(&self, text: &[u8]) -> Vec<Range<usize>> {
+        let is_wanted = |word: &Range<usize>| {
+            self.analyzer.term(&text[word.clone()]).is_some_and(|term| self.terms.contains(&*term))
+        };
+        words(self.opened.lexer, text).into_iter().filter(is_wanted).collect()
+    }
+}
+
+/// Of places (offset, which word) in order, those within [`SPAN`] that are of most different words; of several such the
+/// ones with most places, and of these the first.
+fn densest(places: &[(u64, usize)], words: usize) -> Option<Range<usize>> {
+    let mut counts = vec![0_usize; words];
+    let mut different = 0;
+    let mut best = (0, 0..0);
+    let mut start = 0;
+    for (end, &(offset, word)) in places.iter().enumerate() {
+        different += usize::from(counts[word] == 0);
+        counts[word] += 1;
+        while offset - places[start].0 > SPAN {
+            let leaving = places[start].1;
+            counts[leaving] -= 1;
+            different -= usize::from(counts[leaving] == 0);
+            start += 1;
+        }
+        let range = start..end + 1;
+        if (different, range.len()) > (best.0, best.1.len()) {
+            best = (different, range);
+        }
+    }
+    (best.0 > 0).then_some(best.1)
+}
+
+/// A text without what is cut at its beginning (of which `cut_before` bytes may be left out) and at its end, unless
+/// the document ends there.
+fn whole_words(text: &[u8], cut_before: usize, is_whole: bool) -> &[u8] {
+    let is_space = |byte: &u8| byte.is_ascii_whitespace();
+    let is_inside = |byte: &u8| (0x80..0xc0).contains(byte);
+    let beginning = &text[..cut_before.min(text.len())];
+    let start = match beginning.iter().position(is_space) {
+        Some(space) => space,
+        None if cut_before > 0 => beginning.iter().take_while(|byte| is_inside(byte)).count(),
+        None => 0,
+    };
+    let mut end = text.len();
+    if !is_whole {
+        // The last word, or where there is no space near the last character.
+        let near = end.saturating_sub(40).max(cut_before);
+        end = match text[near..].iter().rposition(is_space) {
+            Some(space) => near + space,
+            None => end - text[near..].iter().rev().take_while(|byte| is_inside(byte)).count() - 1,
+        };
+    }
+    &text[start.min(end)..end]
+}
+
+/// A text with white space made one space, and none at its ends.
+fn in_one_line(text: &[u8]) -> Vec<u8> {
+    let pieces = text.split(u8::is_ascii_whitespace).filter(|piece| !piece.is_empty());
+    pieces.collect::<Vec<_>>().join(&b' ')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn most_different_words_win_then_most_then_the_first() {
+        assert_eq!(densest(&[], 2), None);
+        assert_eq!(densest(&[(500, 0)], 1), Some(0..1));
+        let places =
+            [(0, 0), (10, 0), (20, 0), (1000, 0), (1100, 1), (5000, 1), (5001, 0), (5002, 0)];
+        assert_eq!(densest(&places, 2), Some(5..8));
+        assert_eq!(densest(&places[..5], 2), Some(3..5));
+        assert_eq!(densest(&places[..4], 2), Some(0..3));
+        // Too far from each other.
+        assert_eq!(densest(&[(0, 0), (SPAN + 1, 1)], 2), Some(0..1));
+        assert_eq!(densest(&[(0, 0), (SPAN, 1)], 2), Some(0..2));
+    }
+
+    #[test]
+    fn snippets_have_whole_words() {
+        assert_eq!(whole_words(b"ord and more words beh", 5, false), b" and more words");
+        assert_eq!(whole_words(b"and more", 0, true), b"and more");
+        assert_eq!(
+            whole_words("\u{672c}\u{8a9e}".as_bytes(), 0, true),
+            "\u{672c}\u{8a9e}".as_bytes()
+        );
+        // Where there is no space, characters are whole.
+        let text = "日本語".repeat(10);
+        let cut = whole_words(&text.as_bytes()[1..], 20, false);
+        assert_eq!(std::str::from_utf8(cut).unwrap().chars().count(), 28);
+        assert_eq!(in_one_line(b" a\r\n\tb  c \n"), b"a b c");
+        assert_eq!(in_one_line(b" "), b"");
+    }
+}

@@ -1,0 +1,19 @@
+//! Random access gives what the plain program gives: every operation, lexer, builder and index, on any number of
+//! threads.
+//!
+//! - `cases`: all corpora that the oracle has.
+//! - `texts`: random texts.
+//! - `segments`: archives of several segments, and documents that go on from one to the next.
+//! - `analyzers`: searching for terms, and documents ranked by them.
+//! - `batches`: many operations at once.
+//! - `samples`: what is drawn, and how often.
+//! - `errors`: what must be refused, and how.
+
+mod analyzers;
+mod batches;
+mod cases;
+mod errors;
+mod samples;
+mod segments;
+mod support;
+mod texts;
