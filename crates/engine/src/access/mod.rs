@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::ops::{ControlFlow, Range};
 
-use crate::Document;
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::Result;
+use crate::Document;
 
 /// How much is kept for random access: the dial between time and space.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
