@@ -68,6 +68,7 @@ fn verb(phase: Phase) -> &'static str {
         Phase::Verifying => "verifying",
         Phase::Transcoding => "transcoding",
         Phase::Reading => "reading",
+        Phase::Indexing => "indexing",
         _ => "working",
     }
 }
@@ -75,10 +76,12 @@ fn verb(phase: Phase) -> &'static str {
 fn style(phase: Phase, known: bool) -> ProgressStyle {
     let template = match (phase, known) {
         (Phase::Finding, _) => "{msg} {spinner} {human_pos} files",
-        (Phase::Transcoding | Phase::Reading, true) => {
+        (Phase::Transcoding | Phase::Reading | Phase::Indexing, true) => {
             "{msg} [{wide_bar}] {pos}/{len} segments, {eta} left"
         }
-        (Phase::Transcoding | Phase::Reading, false) => "{msg} {spinner} {pos} segments",
+        (Phase::Transcoding | Phase::Reading | Phase::Indexing, false) => {
+            "{msg} {spinner} {pos} segments"
+        }
         (_, true) => {
             "{msg} [{wide_bar}] {binary_bytes}/{binary_total_bytes} {binary_bytes_per_sec}, {eta} left"
         }

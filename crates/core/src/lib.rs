@@ -14,6 +14,8 @@ mod array;
 pub mod backend;
 pub mod error;
 pub mod grammar;
+pub mod navigation;
+pub mod packed;
 pub mod task;
 pub mod view;
 

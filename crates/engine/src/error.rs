@@ -147,6 +147,14 @@ pub enum Error {
         /// What is wrong with it; may have several lines, in which a caret points at the place.
         reason: String,
     },
+    /// The archive was made with a lexer that this version does not have.
+    #[error(
+        "the archive was made with the lexer {name:?}, which this tadoc does not have; use a newer tadoc"
+    )]
+    UnknownLexer {
+        /// Its name.
+        name: String,
+    },
     /// An offset is past the end of a document.
     #[error(
         "offset {offset} is past the end of {:?}, which has {bytes} bytes; offsets count bytes from 0",

@@ -20,6 +20,8 @@ pub enum Phase {
     Transcoding,
     /// Decoding segments for a question; counted in segments.
     Reading,
+    /// Indexing segments for random access; counted in segments.
+    Indexing,
 }
 
 /// Watches long work and may end it. The unit of `done` and `total` is the phase's; a `total` of 0 is

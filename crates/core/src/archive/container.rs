@@ -47,6 +47,12 @@ impl Kind {
     pub const SYMD: Self = Self(*b"SYMD");
     /// How a segment's root is cut into documents.
     pub const ROOT: Self = Self(*b"ROOT");
+    /// The rules and lengths of a segment, to be mapped.
+    pub const NAVI: Self = Self(*b"NAVI");
+    /// The symbols of a segment's root, to be mapped.
+    pub const SYMR: Self = Self(*b"SYMR");
+    /// The documents of a segment's words, to be mapped.
+    pub const DOCW: Self = Self(*b"DOCW");
 
     fn is_known(self) -> bool {
         [Self::INFO, Self::DOCS].contains(&self) || self.is_of_segment()
@@ -54,6 +60,12 @@ impl Kind {
 
     fn is_of_segment(self) -> bool {
         [Self::DICT, Self::ITEM, Self::SYMB, Self::SYMD, Self::ROOT].contains(&self)
+            || self.is_index()
+    }
+
+    /// Whether it is part of the index: derived from other sections, and optional.
+    pub(super) fn is_index(self) -> bool {
+        [Self::NAVI, Self::SYMR, Self::DOCW].contains(&self)
     }
 }
 
@@ -71,6 +83,18 @@ pub(super) struct Section {
     pub(super) offset: u64,
     pub(super) bytes: u64,
     pub(super) checksum: u64,
+}
+
+impl Section {
+    /// Checks the bytes of the section.
+    pub(super) fn check(&self, bytes: &[u8]) -> Result<()> {
+        let found = checksum(bytes);
+        if found != self.checksum {
+            let what = format!("section {}", self.kind);
+            return Err(Error::Checksum { what, expected: self.checksum, found });
+        }
+        Ok(())
+    }
 }
 
 /// Where the table of sections is.
@@ -177,7 +201,8 @@ pub(super) fn write_table(sections: &[Section]) -> Vec<u8> {
     for section in sections {
         bytes.extend_from_slice(&section.kind.0);
         bytes.extend_from_slice(&section.segment.unwrap_or(NO_SEGMENT).to_le_bytes());
-        bytes.extend_from_slice(&0_u32.to_le_bytes());
+        let flags = if section.kind.is_index() { OPTIONAL } else { 0 };
+        bytes.extend_from_slice(&flags.to_le_bytes());
         bytes.extend_from_slice(&0_u32.to_le_bytes());
         bytes.extend_from_slice(&section.offset.to_le_bytes());
         bytes.extend_from_slice(&section.bytes.to_le_bytes());

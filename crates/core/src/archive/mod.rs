@@ -9,8 +9,10 @@ mod container;
 pub mod dictionary;
 mod documents;
 mod grammar;
+mod index;
 mod info;
 mod integers;
+mod mapping;
 mod mixing;
 mod rans;
 mod read;
@@ -22,6 +24,9 @@ mod zstandard;
 
 pub use dictionary::{Dictionary, Tokens};
 pub use documents::{Digester, DocumentTable, HASHED_PIECE, PieceHasher};
+pub use index::{
+    DocumentsOfWord, FastPart, Index, IndexWriter, WordDocuments, WordDocumentsBuilder,
+};
 pub use info::Summary;
 pub use read::Archive;
 pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};

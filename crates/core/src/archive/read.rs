@@ -4,6 +4,9 @@ use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock};
+
+use memmap2::Mmap;
 
 use super::container::{HEADER_BYTES, Header, Kind, Section, VERSION, checksum, parse_table};
 use super::dictionary::Dictionary;
@@ -30,6 +33,7 @@ pub struct Archive {
     header: Header,
     sections: Vec<Section>,
     summary: Summary,
+    map: OnceLock<Arc<Mmap>>,
 }
 
 impl Archive {
@@ -53,8 +57,14 @@ impl Archive {
             return Err(Error::Checksum { what: "the table of sections".into(), expected, found });
         }
         let sections = parse_table(&table, header.table_offset)?;
-        let mut archive =
-            Self { file, path: path.to_owned(), header, sections, summary: Summary::default() };
+        let mut archive = Self {
+            file,
+            path: path.to_owned(),
+            header,
+            sections,
+            summary: Summary::default(),
+            map: OnceLock::new(),
+        };
         archive.summary = info::decode(&archive.section(Kind::INFO, None)?)?;
         archive.check_segments()?;
         Ok(archive)
@@ -116,7 +126,26 @@ impl Archive {
         }
     }
 
-    fn find(&self, kind: Kind, segment: Option<u32>) -> Result<&Section> {
+    /// Whether a section is there.
+    pub(super) fn has(&self, kind: Kind, segment: Option<u32>) -> bool {
+        self.find(kind, segment).is_ok()
+    }
+
+    /// All sections, in the order of the file.
+    pub(super) fn sections(&self) -> &[Section] {
+        &self.sections
+    }
+
+    /// The whole file, mapped.
+    pub(super) fn map(&self) -> Result<Arc<Mmap>> {
+        if let Some(map) = self.map.get() {
+            return Ok(map.clone());
+        }
+        let map = super::mapping::map(&self.file).map_err(|error| Error::io(&self.path, error))?;
+        Ok(self.map.get_or_init(|| Arc::new(map)).clone())
+    }
+
+    pub(super) fn find(&self, kind: Kind, segment: Option<u32>) -> Result<&Section> {
         self.sections
             .iter()
             .find(|section| (section.kind, section.segment) == (kind, segment))
@@ -128,15 +157,11 @@ impl Archive {
         self.read_section(self.find(kind, segment)?)
     }
 
-    fn read_section(&self, section: &Section) -> Result<Vec<u8>> {
+    pub(super) fn read_section(&self, section: &Section) -> Result<Vec<u8>> {
         let mut bytes = vec![0; section.bytes as usize];
         let read = self.file.read_exact_at(&mut bytes, section.offset);
         read.map_err(|error| Error::io(&self.path, error))?;
-        let found = checksum(&bytes);
-        if found != section.checksum {
-            let what = format!("section {}", section.kind);
-            return Err(Error::Checksum { what, expected: section.checksum, found });
-        }
+        section.check(&bytes)?;
         Ok(bytes)
     }
 
@@ -145,9 +170,14 @@ impl Archive {
         &self.summary
     }
 
-    /// How it is known again.
+    /// How it is known again: by what its sections are, those of an index apart.
     pub fn fingerprint(&self) -> super::view_file::Fingerprint {
-        [self.header.file_bytes, self.header.table_checksum]
+        let (mut bytes, mut sums) = (0_u64, Vec::new());
+        for section in self.sections.iter().filter(|section| !section.kind.is_index()) {
+            bytes = bytes.wrapping_add(section.bytes);
+            sums.extend_from_slice(&section.checksum.to_le_bytes());
+        }
+        [bytes, checksum(&sums)]
     }
 
     /// The path that it was opened at.
@@ -201,17 +231,32 @@ impl Archive {
         Ok(dictionary)
     }
 
+    /// Decodes the symbols of the root of a segment, on all threads. At the level `fast`, those of the rules are passed
+    /// over.
+    pub fn root(&self, segment: usize) -> Result<Vec<u32>> {
+        let number = Some(segment as u32);
+        let items = self.section(Kind::ITEM, number)?;
+        let symbols = self.section(self.symbol_kind(), number)?;
+        let root = self.section(Kind::ROOT, number)?;
+        let root = grammar::decode_root(&items, self.symbols(&symbols), &root)?;
+        self.check_figures(segment, [root.len() as u64], |info| [info.root_symbols])?;
+        Ok(root)
+    }
+
+    fn symbols<'s>(&self, section: &'s [u8]) -> Symbols<'s> {
+        match self.summary.level {
+            Level::Fast => Symbols::Fast(section),
+            Level::Dense => Symbols::Dense(section),
+        }
+    }
+
     /// Decodes the grammar of a segment, on all threads.
     pub fn grammar(&self, segment: usize) -> Result<Grammar> {
         let number = Some(segment as u32);
         let items = self.section(Kind::ITEM, number)?;
         let symbols = self.section(self.symbol_kind(), number)?;
-        let symbols = match self.summary.level {
-            Level::Fast => Symbols::Fast(&symbols),
-            Level::Dense => Symbols::Dense(&symbols),
-        };
         let root = self.section(Kind::ROOT, number)?;
-        let grammar = grammar::decode(&items, symbols, &root)?;
+        let grammar = grammar::decode(&items, self.symbols(&symbols), &root)?;
         let found = [
             grammar.token_count().into(),
             grammar.rule_count().into(),

@@ -39,8 +39,7 @@ pub fn view_path(archive: &Path) -> PathBuf {
     path.into()
 }
 
-/// How an archive is known again: its length, and the checksum of its table of sections, which has those of
-/// all sections.
+/// How an archive is known again: the length of all sections but those of an index, and the checksum of their checksums.
 pub type Fingerprint = [u64; 2];
 
 /// Where arrays of these lengths lie, and behind them the checksums.
@@ -180,7 +179,7 @@ fn open(path: &Path, archive: &Archive, counts_only: bool) -> Result<Option<View
     if file.metadata().map_err(io)?.len() < ALIGNMENT {
         return Err(Error::malformed(format!("{WHAT} is cut short")));
     }
-    let map = Arc::new(map(&file).map_err(io)?);
+    let map = Arc::new(super::mapping::map(&file).map_err(io)?);
     let lengths = read_header(&map, archive.fingerprint())?;
     let (ranges, end) = layout(&lengths).expect("checked with the header");
     // The root is the first part of the symbols, and ends where the first rule starts.
@@ -214,14 +213,6 @@ fn open(path: &Path, archive: &Archive, counts_only: bool) -> Result<Option<View
         Network::new(grammar, parts, numbers)?.with_root_counts(counts)?
     };
     Ok(Some(View::new(terms, network)?))
-}
-
-#[allow(unsafe_code)]
-fn map(file: &File) -> std::io::Result<Mmap> {
-    // SAFETY: a mapped file must not change while it is mapped. A stored view is written aside and renamed, so tadoc
-    // never changes one; whoever else cuts it short ends the process with SIGBUS, and whoever else writes into it gets
-    // wrong answers or a panic, as every index is checked: the bytes are plain numbers of which every value is valid.
-    unsafe { Mmap::map(file) }
 }
 
 /// Checks the header; gives the lengths of the arrays.

@@ -10,6 +10,7 @@ use super::dictionary::{self, Entry};
 use super::documents::DocumentTable;
 use super::grammar::{self, EncodedSymbols};
 use super::info::Summary;
+use super::read::Archive;
 use super::types::Level;
 use super::{documents, info};
 use crate::error::{Error, Result};
@@ -69,13 +70,31 @@ impl ArchiveWriter {
         Ok(writer)
     }
 
+    /// Starts an archive that will replace another one, with those of its sections that `keep` chooses.
+    pub(super) fn copy_of(archive: &Archive, keep: impl Fn(Kind) -> bool) -> Result<Self> {
+        // A link stays one.
+        let path = archive.path();
+        let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        let mut writer = Self::create(&path)?;
+        writer.aside.take_permissions(&path)?;
+        for section in archive.sections().iter().filter(|section| keep(section.kind)) {
+            writer.add_section(section.kind, section.segment, &archive.read_section(section)?)?;
+        }
+        Ok(writer)
+    }
+
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.aside.write(bytes)?;
         self.position += bytes.len() as u64;
         Ok(())
     }
 
-    fn add_section(&mut self, kind: Kind, segment: Option<u32>, bytes: &[u8]) -> Result<()> {
+    pub(super) fn add_section(
+        &mut self,
+        kind: Kind,
+        segment: Option<u32>,
+        bytes: &[u8],
+    ) -> Result<()> {
         let padding = self.position.next_multiple_of(ALIGNMENT) - self.position;
         self.write(&[0; ALIGNMENT as usize][..padding as usize])?;
         self.sections.push(Section {
@@ -115,6 +134,11 @@ impl ArchiveWriter {
         };
         self.add_section(Kind::DOCS, None, &documents::encode(table, level)?)?;
         self.add_section(Kind::INFO, None, &info::encode(summary))?;
+        self.finish_sections(replace)
+    }
+
+    /// Ends an archive that has all its sections.
+    pub(super) fn finish_sections(mut self, replace: bool) -> Result<u64> {
         let bytes = write_table(&self.sections);
         let header = Header {
             file_bytes: self.position + bytes.len() as u64,
@@ -149,6 +173,13 @@ impl Aside {
     fn with<T>(&mut self, work: impl FnOnce(&mut File) -> std::io::Result<T>) -> Result<T> {
         let file = self.file.as_mut().expect("open until finished");
         work(file).map_err(|error| Error::io(&self.aside, error))
+    }
+
+    /// Makes the file one that the same people can read and write as another one.
+    fn take_permissions(&mut self, of: &Path) -> Result<()> {
+        let permissions =
+            std::fs::metadata(of).map_err(|error| Error::io(of, error))?.permissions();
+        self.with(|file| file.set_permissions(permissions))
     }
 
     /// Appends bytes.

@@ -1,29 +1,89 @@
-//! Random access to an archive: any bytes, any line, any word, without expanding the rest.
+//! Random access to an archive: any bytes, any line, any word or phrase, without expanding the rest.
+//!
+//! [`Access`] is an archive opened for it. Segments are loaded when they are first needed: mapped, where the archive has an
+//! index ([`store`] adds one), else decoded, with what the index would have derived from them. What each operation costs
+//! stands at its method; `docs/access.md` says what each part of the index costs and buys.
+//!
+//! ```
+//! use tadoc::access::{Access, Index, Scope};
+//! use tadoc::{Analyzer, Corpus};
+//! # fn main() -> tadoc::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("corpus.tdc");
+//! # let text = b"to be or not to be".to_vec();
+//! # let input = tadoc::Input::new("hamlet.txt", tadoc::Source::Bytes(text));
+//! # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+//! let corpus = Corpus::open(&path)?;
+//! let access = Access::open(&corpus, Index::Fast)?;
+//! assert_eq!(access.extract(0, 3, 5)?, b"be or");
+//! let phrase = access.phrase(b"to be", &Analyzer::new())?;
+//! assert_eq!(access.count(&phrase, &Scope::All)?, 2);
+//! # Ok(())
+//! # }
+//! ```
+
+mod batch;
+mod build;
+mod cursor;
+mod find;
+mod lines;
+mod occurrences;
+mod phrase;
+mod postings;
+mod sample;
+mod search;
+mod segment;
+mod store;
+mod tokens;
+mod walk;
 
 use std::io::Write;
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
+use std::sync::OnceLock;
 
-use crate::analyzer::Analyzer;
+use self::segment::Measure;
+use self::walk::Extractor;
 use crate::corpus::Corpus;
-use crate::error::Result;
-use crate::Document;
+use crate::error::{Error, Result};
+use crate::{Document, Lexer};
 
-/// How much is kept for random access: the dial between time and space.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
-pub enum Index {
-    /// Nothing is stored: segments are decoded when they are needed.
-    #[default]
-    None,
-    /// Rules and lengths are stored, and the documents' own symbols decoded from the archive.
-    Small,
-    /// All symbols are stored, and how often each word is in each document: nothing is decoded.
-    Fast,
-}
+pub use batch::{Operation, Outcome};
+pub use find::Found;
+pub use phrase::Phrase;
+pub use sample::Sampled;
+pub use segment::{Segment, Slices};
+pub use store::store;
+pub use tadoc_core::archive::Index;
 
-/// An archive opened for random access. Segments are loaded when they are first needed.
+/// Bytes of a document that are written at a time.
+const PIECE: usize = 1 << 20;
+
+/// An archive opened for random access.
 #[derive(Debug)]
 pub struct Access<'c> {
     corpus: &'c Corpus,
+    documents: &'c [Document],
+    lexer: Lexer,
+    index: Index,
+    segments: Vec<OnceLock<Segment<'c>>>,
+    /// The parts of all documents, in order: a long document may have several, in segments one after the other.
+    parts: Vec<Part>,
+    /// The first part of each document, and the end behind the last.
+    first_parts: Vec<u32>,
+}
+
+/// A document, or what of it is in one segment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Part {
+    pub(crate) document: u32,
+    pub(crate) segment: u32,
+    /// Its number among the documents of the segment.
+    pub(crate) place: u32,
+    /// Where it starts in the text of the segment.
+    pub(crate) text_start: u64,
+    /// Where it starts in the document.
+    pub(crate) offset: u64,
+    pub(crate) bytes: u64,
 }
 
 /// The documents that a question is about.
@@ -35,164 +95,238 @@ pub enum Scope {
     Documents(Vec<u32>),
 }
 
-/// A word or several words in a row, to be looked for; made by [`Access::phrase`].
-#[derive(Debug, Clone)]
-pub struct Phrase {}
-
-/// A word that was drawn.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sampled {
-    /// The document's number.
-    pub document: u32,
-    /// Where the word starts in it.
-    pub offset: u64,
-    /// The word.
-    pub word: Vec<u8>,
-}
-
-/// A document that was found by [`Access::find`].
-#[derive(Debug, Clone, PartialEq)]
-pub struct Found {
-    /// The document's number.
-    pub document: u32,
-    /// How well it fits.
-    pub score: f64,
-}
-
-/// One operation of a batch.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Operation {
-    /// At most `length` bytes of a document from `offset` on.
-    Extract { document: u32, offset: u64, length: u64 },
-    /// Where a word or phrase is, in one document or in all.
-    Search { document: Option<u32>, phrase: Vec<u8> },
-    /// How often a word or phrase occurs, in one document or in all.
-    Count { document: Option<u32>, phrase: Vec<u8> },
-    /// Words drawn at random, from one document or from all.
-    Sample { document: Option<u32>, count: u64, seed: u64 },
-}
-
-/// What came of an operation.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Outcome {
-    /// Of [`Operation::Extract`].
-    Bytes(Vec<u8>),
-    /// Of [`Operation::Search`]: documents in which it is, ascending, with offsets, ascending.
-    Offsets(Vec<(u32, Vec<u64>)>),
-    /// Of [`Operation::Count`].
-    Count(u64),
-    /// Of [`Operation::Sample`], in the order drawn.
-    Words(Vec<Sampled>),
-}
-
 impl<'c> Access<'c> {
-    /// Opens an archive for random access. Uses the index that is stored in it, but none above `most`.
+    /// Opens an archive for random access. Uses the index that is stored in it, but none above `most`. O(documents).
     pub fn open(corpus: &'c Corpus, most: Index) -> Result<Self> {
-        let _ = most;
-        Ok(Self { corpus })
+        let documents = corpus.documents()?;
+        let summary = corpus.archive().summary();
+        let lexer = match &*summary.lexer {
+            "words" => Lexer::Words,
+            "whitespace" => Lexer::Whitespace,
+            other => return Err(Error::UnknownLexer { name: other.to_string() }),
+        };
+        let (parts, first_parts) = parts_of(documents, &summary.segments)?;
+        let segments = summary.segments.iter().map(|_| OnceLock::new()).collect();
+        let index = corpus.archive().index().min(most);
+        Ok(Self { corpus, documents, lexer, index, segments, parts, first_parts })
     }
 
     /// The index that is used.
     pub fn index(&self) -> Index {
-        todo!()
+        self.index
     }
 
     /// The documents, in byte order of their names.
-    pub fn documents(&self) -> Result<&'c [Document]> {
-        self.corpus.documents()
+    pub fn documents(&self) -> &'c [Document] {
+        self.documents
     }
 
     /// Bytes of memory held: on the heap, and mapped from the archive.
     pub fn memory(&self) -> (u64, u64) {
-        todo!()
+        let parts = size_of_val(&self.parts[..]) + size_of_val(&self.first_parts[..]);
+        self.segments
+            .iter()
+            .filter_map(|segment| segment.get())
+            .map(Segment::memory)
+            .fold((parts as u64, 0), |sum, memory| (sum.0 + memory.0, sum.1 + memory.1))
     }
 
-    /// At most `length` bytes of a document from `offset` on; fewer where it ends before that.
-    /// Error: `Error::OffsetPastEnd`.
-    pub fn extract(&self, document: u32, offset: u64, length: u64) -> Result<Vec<u8>> {
-        let _ = (document, offset, length);
-        todo!()
+    /// Loads all segments and unpacks their words, so that no later operation has to.
+    pub fn load(&self) -> Result<()> {
+        (0..self.segments.len()).try_for_each(|number| {
+            let segment = self.segment(number)?;
+            segment.slices()?;
+            segment.load_tokens()
+        })
     }
 
-    /// Writes bytes of a document, piece by piece; a range past the end is cut there.
-    pub fn write(&self, document: u32, range: Range<u64>, to: &mut dyn Write) -> Result<u64> {
-        let _ = (document, range, to);
-        todo!()
+    /// How many segments there are.
+    pub fn segment_count(&self) -> usize {
+        self.segments.len()
     }
 
-    /// How many lines a document has; a last line needs no newline.
-    pub fn line_count(&self, document: u32) -> Result<u64> {
-        let _ = document;
-        todo!()
-    }
-
-    /// Where a line (the first is 0) starts in a document; the document's length for a line past the last.
-    pub fn line_start(&self, document: u32, line: u64) -> Result<u64> {
-        let _ = (document, line);
-        todo!()
-    }
-
-    /// In which line (the first is 0) a byte of a document is: how many newlines are before it.
-    pub fn line_of(&self, document: u32, offset: u64) -> Result<u64> {
-        let _ = (document, offset);
-        todo!()
-    }
-
-    /// A word or words in a row, as this archive's lexer cuts them, to be looked for as `analyzer` has it.
+    /// A segment; the first call loads it.
     ///
-    /// Errors: `Error::NoWord` if there is no word in it, `Error::NotWords` if words are joined by other
-    /// characters than white space, or others stand around them (what is between words is not searched for).
-    pub fn phrase(&self, text: &[u8], analyzer: &Analyzer) -> Result<Phrase> {
-        let _ = (text, analyzer);
-        todo!()
+    /// # Panics
+    /// If there is no such segment.
+    pub fn segment(&self, number: usize) -> Result<&Segment<'c>> {
+        if let Some(segment) = self.segments[number].get() {
+            return Ok(segment);
+        }
+        let segment = Segment::load(self.corpus.archive(), number, self.index)?;
+        self.check_documents(number, &segment)?;
+        Ok(self.segments[number].get_or_init(|| segment))
     }
 
-    /// Visits the byte offsets of a phrase, ascending: documents in order, the offsets of one document in one or
-    /// several calls. Ends early where `visit` breaks.
-    pub fn search(
+    /// Checks that the documents of a segment are where their lengths say.
+    fn check_documents(&self, number: usize, segment: &Segment<'_>) -> Result<()> {
+        let slices = segment.slices()?;
+        for part in self.parts_of_segment(number) {
+            let root = segment.document_root(part.place as usize);
+            let ends = [(root.start, part.text_start), (root.end, part.text_start + part.bytes)];
+            if ends.iter().any(|&(place, text)| slices.before(Measure::Bytes, place) != text) {
+                let name = crate::text::escape(&self.documents[part.document as usize].name);
+                return Err(tadoc_core::Error::malformed(format!(
+                    "document {name:?} is of another length than recorded"
+                ))
+                .into());
+            }
+        }
+        Ok(())
+    }
+
+    /// The parts that are in a segment.
+    fn parts_of_segment(&self, number: usize) -> &[Part] {
+        let start = self.parts.partition_point(|part| (part.segment as usize) < number);
+        let end = self.parts.partition_point(|part| part.segment as usize <= number);
+        &self.parts[start..end]
+    }
+
+    /// The parts of a document.
+    fn parts_of_document(&self, document: u32) -> Result<&[Part]> {
+        let document = document as usize;
+        if document >= self.documents.len() {
+            let documents = self.documents.len() as u64;
+            return Err(Error::BadChoice { number: document as u32, documents });
+        }
+        Ok(&self.parts
+            [self.first_parts[document] as usize..self.first_parts[document + 1] as usize])
+    }
+
+    /// The parts that a question is about, in order.
+    fn parts_of_scope(&self, scope: &Scope) -> Result<Vec<Part>> {
+        match scope {
+            Scope::All => Ok(self.parts.clone()),
+            Scope::Documents(documents) => {
+                if let Some(pair) = documents.windows(2).find(|pair| pair[0] >= pair[1]) {
+                    let documents = self.documents.len() as u64;
+                    return Err(Error::BadChoice { number: pair[1], documents });
+                }
+                let mut parts = Vec::new();
+                for &document in documents {
+                    parts.extend_from_slice(self.parts_of_document(document)?);
+                }
+                Ok(parts)
+            }
+        }
+    }
+
+    /// The part of a document in which an offset is, if it is before the end.
+    fn part_at(&self, document: u32, offset: u64) -> Result<Option<Part>> {
+        let parts = self.parts_of_document(document)?;
+        let found = parts.partition_point(|part| part.offset + part.bytes <= offset);
+        Ok(parts.get(found).copied())
+    }
+
+    fn check_offset(&self, document: u32, offset: u64) -> Result<()> {
+        self.parts_of_document(document)?;
+        let Document { name, bytes, .. } = &self.documents[document as usize];
+        if offset > *bytes {
+            return Err(Error::OffsetPastEnd { name: name.clone(), offset, bytes: *bytes });
+        }
+        Ok(())
+    }
+
+    /// At most `length` bytes of a document from `offset` on; fewer where it ends before that. O(depth + length).
+    ///
+    /// # Errors
+    /// [`Error::OffsetPastEnd`] if the offset is past the end, [`Error::BadChoice`] if there is no such document.
+    pub fn extract(&self, document: u32, offset: u64, length: u64) -> Result<Vec<u8>> {
+        let mut bytes = Vec::new();
+        self.read(document, offset, length, &mut Extractor::default(), &mut bytes)?;
+        Ok(bytes)
+    }
+
+    /// Appends bytes of a document.
+    fn read(
         &self,
-        phrase: &Phrase,
-        scope: &Scope,
-        visit: &mut dyn FnMut(u32, &[u64]) -> ControlFlow<()>,
+        document: u32,
+        offset: u64,
+        length: u64,
+        extractor: &mut Extractor,
+        into: &mut Vec<u8>,
     ) -> Result<()> {
-        let _ = (phrase, scope, visit);
-        todo!()
+        self.check_offset(document, offset)?;
+        let end = offset.saturating_add(length).min(self.documents[document as usize].bytes);
+        let mut at = offset;
+        while at < end {
+            let Some(part) = self.part_at(document, at)? else { break };
+            let segment = self.segment(part.segment as usize)?;
+            let slices = segment.slices()?;
+            let wanted = end.min(part.offset + part.bytes) - at;
+            let text = part.text_start + (at - part.offset);
+            let found = slices.locate(Measure::Bytes, text);
+            let places = found.place..segment.document_root(part.place as usize).end;
+            let before = into.len();
+            into.reserve(wanted.min(PIECE as u64) as usize);
+            extractor.read(segment, slices, places, text - found.before, wanted as usize, into)?;
+            if into.len() == before {
+                break;
+            }
+            at += (into.len() - before) as u64;
+        }
+        Ok(())
     }
 
-    /// How often a phrase occurs.
-    pub fn count(&self, phrase: &Phrase, scope: &Scope) -> Result<u64> {
-        let _ = (phrase, scope);
-        todo!()
+    /// Writes bytes of a document, piece by piece; a range past the end is cut there. Gives how many.
+    ///
+    /// # Errors
+    /// As [`Access::extract`], and what the writer gives.
+    pub fn write(&self, document: u32, range: Range<u64>, to: &mut dyn Write) -> Result<u64> {
+        self.check_offset(document, range.start)?;
+        let (mut at, mut buffer) = (range.start, Vec::new());
+        let mut extractor = Extractor::default();
+        while at < range.end {
+            buffer.clear();
+            let wanted = (range.end - at).min(PIECE as u64);
+            self.read(document, at, wanted, &mut extractor, &mut buffer)?;
+            if buffer.is_empty() {
+                break;
+            }
+            to.write_all(&buffer).map_err(|source| Error::Io { path: "output".into(), source })?;
+            at += buffer.len() as u64;
+        }
+        Ok(at - range.start)
     }
+}
 
-    /// How often a phrase occurs in each document in which it does, ascending.
-    pub fn count_by_document(&self, phrase: &Phrase, scope: &Scope) -> Result<Vec<(u32, u64)>> {
-        let _ = (phrase, scope);
-        todo!()
+/// The parts of documents, and the first one of each document: by their lengths and those of the segments.
+fn parts_of(
+    documents: &[Document],
+    segments: &[tadoc_core::archive::SegmentInfo],
+) -> Result<(Vec<Part>, Vec<u32>)> {
+    let mut parts = Vec::with_capacity(documents.len());
+    let mut first_parts = Vec::with_capacity(documents.len() + 1);
+    // Bytes of a document that were in segments before.
+    let mut offset = 0;
+    for (number, segment) in segments.iter().enumerate() {
+        let mut text_start = 0;
+        let first = segment.first_document as usize;
+        for place in 0..segment.documents {
+            let document = first + place as usize;
+            let last = place + 1 == segment.documents;
+            let goes_on = last
+                && segments
+                    .get(number + 1)
+                    .is_some_and(|next| next.first_document as usize == document);
+            // A document that ends here has what is left of it; one that goes on has what is left of the segment.
+            let left = documents[document].bytes.checked_sub(offset);
+            let bytes = match goes_on {
+                true => segment.text_bytes.checked_sub(text_start),
+                false => left,
+            };
+            let bytes = bytes.filter(|&bytes| Some(bytes) <= left).ok_or_else(|| {
+                tadoc_core::Error::malformed("documents are longer or shorter than their segments")
+            })?;
+            if offset == 0 && first_parts.len() == document {
+                first_parts.push(parts.len() as u32);
+            }
+            let (document, segment) = (document as u32, number as u32);
+            parts.push(Part { document, segment, place: place as u32, text_start, offset, bytes });
+            text_start += bytes;
+            offset = if goes_on { offset + bytes } else { 0 };
+        }
     }
-
-    /// Draws words, each word occurrence being as likely as any other, independently of each other; none
-    /// if there is no word.
-    pub fn sample(&self, count: u64, seed: u64, scope: &Scope) -> Result<Vec<Sampled>> {
-        let _ = (count, seed, scope);
-        todo!()
-    }
-
-    /// The documents that fit some words best, by BM25 (`k1` 1.2, `b` 0.75), best first.
-    pub fn find(
-        &self,
-        words: &[u8],
-        analyzer: &Analyzer,
-        scope: &Scope,
-        most: usize,
-    ) -> Result<Vec<Found>> {
-        let _ = (words, analyzer, scope, most);
-        todo!()
-    }
-
-    /// Runs operations on all threads of the pool that it is called in; one that fails does not stop the others.
-    pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
-        let _ = operations;
-        todo!()
-    }
+    first_parts.push(parts.len() as u32);
+    Ok((parts, first_parts))
 }

@@ -117,6 +117,11 @@ impl Analyzer {
         !self.folds() && self.stop_words.is_empty() && self.pattern.is_none()
     }
 
+    /// Whether there may be words that it leaves out.
+    pub fn leaves_out(&self) -> bool {
+        !self.stop_words.is_empty() || self.pattern.is_some() || self.stem.is_some()
+    }
+
     /// The term of a word, or `None` where the word is left out. It is borrowed where it is the
     /// word itself.
     pub fn term<'word>(&self, word: &'word [u8]) -> Option<Cow<'word, [u8]>> {

@@ -202,9 +202,7 @@ impl Dictionary {
 
     /// The number of a word, if it is one. Unpacks one block.
     pub fn find_word(&self, word: &[u8]) -> Result<Option<u32>> {
-        let of_words = self.blocks.partition_point(|block| block.first_entry < self.word_count);
-        let index = self.blocks[..of_words].partition_point(|block| &block.key[..] <= word);
-        let Some(index) = index.checked_sub(1) else { return Ok(None) };
+        let Some(index) = self.block_of_word(word) else { return Ok(None) };
         let block = self.unpack(index)?;
         let mut entries = block.entries();
         for entry in 0..self.blocks[index].entries {
@@ -223,17 +221,61 @@ impl Dictionary {
         self.blocks[block].unpack(&self.data)
     }
 
+    /// How many tokens have a word; those of separators are behind them.
+    pub fn word_token_count(&self) -> u32 {
+        self.token_count - self.separator_count
+    }
+
+    /// How many blocks there are; tokens go up from one to the next.
+    pub fn block_count(&self) -> usize {
+        self.blocks.len()
+    }
+
+    /// The first token of a block.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn first_token_of_block(&self, block: usize) -> u32 {
+        let entry = self.blocks[block].first_entry;
+        match entry.checked_sub(self.word_count) {
+            Some(separator) => self.word_token_count() + separator,
+            None => {
+                let (bare, spaced) = self.tokens_of_word(entry);
+                bare.or(spaced).expect("a word has a form")
+            }
+        }
+    }
+
+    /// The block in which a word is if it is one, or `None` if it is before all.
+    pub fn block_of_word(&self, word: &[u8]) -> Option<usize> {
+        let of_words = self.blocks.partition_point(|block| block.first_entry < self.word_count);
+        self.blocks[..of_words].partition_point(|block| &block.key[..] <= word).checked_sub(1)
+    }
+
+    /// The tokens of a block, unpacked. Fails if they are longer than `limit` bytes together.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn tokens_of_block(&self, block: usize, limit: u64) -> Result<Tokens> {
+        let limit = limit.min(self.most_token_bytes());
+        let block = &self.blocks[block];
+        if block.unpacked as u64
+            > limit.saturating_mul(2).saturating_add(11 * u64::from(block.entries))
+        {
+            return Err(too_long(limit));
+        }
+        Ok(self.unpack_block(block, &AtomicU64::new(0), limit, &push_token)?.0)
+    }
+
+    /// All tokens together have at most so many bytes.
+    fn most_token_bytes(&self) -> u64 {
+        TOKEN_BYTES + TOKEN_BYTES_PER_BYTE * self.data.len() as u64
+    }
+
     /// All tokens, unpacked on all threads. Fails if they are longer than `limit` bytes together, which
     /// no dictionary of a text of that length can be.
     pub fn tokens(&self, limit: u64) -> Result<Tokens> {
-        self.unpack_all(&self.blocks, self.token_count, limit, |tokens, bytes, forms| {
-            if forms != Forms::Spaced {
-                tokens.push(&[bytes]);
-            }
-            if forms != Forms::Bare {
-                tokens.push(&[b" ", bytes]);
-            }
-        })
+        self.unpack_all(&self.blocks, self.token_count, limit, push_token)
     }
 
     /// All words, unpacked on all threads; `limit` as for [`Dictionary::tokens`].
@@ -260,8 +302,7 @@ impl Dictionary {
         limit: u64,
         push: impl Fn(&mut Tokens, &[u8], Forms) + Sync,
     ) -> Result<Tokens> {
-        let most = TOKEN_BYTES + TOKEN_BYTES_PER_BYTE * self.data.len() as u64;
-        let (total, limit) = (AtomicU64::new(0), limit.min(most));
+        let (total, limit) = (AtomicU64::new(0), limit.min(self.most_token_bytes()));
         // A byte of a token takes at most two of a block, and an entry ends with eleven at the most.
         let entries = u64::from(self.word_count) + u64::from(self.separator_count);
         let most_unpacked = limit.saturating_mul(2).saturating_add(11 * entries);
@@ -331,6 +372,16 @@ impl Dictionary {
         }
         entries.finish()?;
         Ok((tokens, last))
+    }
+}
+
+/// Adds the tokens of an entry.
+fn push_token(tokens: &mut Tokens, bytes: &[u8], forms: Forms) {
+    if forms != Forms::Spaced {
+        tokens.push(&[bytes]);
+    }
+    if forms != Forms::Bare {
+        tokens.push(&[b" ", bytes]);
     }
 }
 

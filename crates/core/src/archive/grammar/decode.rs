@@ -40,9 +40,36 @@ impl Layout {
 /// Decodes the three sections of a grammar; the symbols of a fast one on all threads.
 pub(crate) fn decode(items: &[u8], symbols: Symbols<'_>, root: &[u8]) -> Result<Grammar> {
     let items = decode_items(items)?;
+    let layout = layout(&items, root)?;
+    let symbols = match symbols {
+        Symbols::Fast(section) => {
+            decode_symbols(section, &items, layout.symbol_count(), layout.symbol_count())?
+        }
+        Symbols::Dense(section) => dense::decode(section, &items, &layout)?,
+    };
+    let Layout { token_count, rule_starts, document_starts } = layout;
+    Ok(Grammar::new(token_count, symbols, rule_starts, document_starts)?)
+}
+
+/// Decodes the symbols of the root alone; those of a dense one can only be decoded with all others.
+pub(crate) fn decode_root(items: &[u8], symbols: Symbols<'_>, root: &[u8]) -> Result<Vec<u32>> {
+    let items = decode_items(items)?;
+    let layout = layout(&items, root)?;
+    let root_length = layout.rule_starts[0];
+    let mut symbols = match symbols {
+        Symbols::Fast(section) => {
+            decode_symbols(section, &items, layout.symbol_count(), root_length.into())?
+        }
+        Symbols::Dense(section) => dense::decode(section, &items, &layout)?,
+    };
+    symbols.truncate(root_length as usize);
+    Ok(symbols)
+}
+
+/// Where everything is, by the lengths of rules and documents.
+fn layout(items: &Items, root: &[u8]) -> Result<Layout> {
     let document_starts = document_starts(root)?;
     let root_length = u64::from(*document_starts.last().expect("there is always one boundary"));
-
     let mut total = root_length;
     let mut rule_starts = Vec::with_capacity(items.rule_lengths.len() + 1);
     for &length in items.rule_lengths.iter().rev() {
@@ -53,13 +80,7 @@ pub(crate) fn decode(items: &[u8], symbols: Symbols<'_>, root: &[u8]) -> Result<
         }
     }
     rule_starts.push(total as u32);
-    let layout = Layout { token_count: items.token_count, rule_starts, document_starts };
-    let symbols = match symbols {
-        Symbols::Fast(section) => decode_symbols(section, &items, total)?,
-        Symbols::Dense(section) => dense::decode(section, &items, &layout)?,
-    };
-    let Layout { token_count, rule_starts, document_starts } = layout;
-    Ok(Grammar::new(token_count, symbols, rule_starts, document_starts)?)
+    Ok(Layout { token_count: items.token_count, rule_starts, document_starts })
 }
 
 /// Where documents start in the root, and its end.
@@ -208,7 +229,8 @@ impl ByFrequency {
     }
 }
 
-fn decode_symbols(section: &[u8], items: &Items, expected: u64) -> Result<Vec<u32>> {
+/// Decodes at least the first `wanted` symbols of `expected`: blocks that have none of them are passed over.
+fn decode_symbols(section: &[u8], items: &Items, expected: u64, wanted: u64) -> Result<Vec<u32>> {
     let mut reader = Reader::new(section, "section SYMB");
     let count = reader.varint()?;
     if count != expected {
@@ -262,11 +284,13 @@ fn decode_symbols(section: &[u8], items: &Items, expected: u64) -> Result<Vec<u3
                 recent: [0; RECENT],
             })
         };
-    let mut symbols = vec![0_u32; count as usize];
+    // The first block has the last symbols.
+    let passed_over = (count - wanted) as usize / BLOCK;
+    let mut symbols = vec![0_u32; count as usize - passed_over * BLOCK];
     symbols
         .par_rchunks_mut(2 * BLOCK)
-        .zip(blocks.par_chunks(2))
-        .zip(by_frequency.before_block.par_chunks(2))
+        .zip(blocks[passed_over..].par_chunks(2))
+        .zip(by_frequency.before_block[passed_over..].par_chunks(2))
         .try_for_each(|((symbols, blocks), before)| {
             let mut decoders = blocks.iter().copied().zip(before).map(start_block);
             let first = decoders.next().expect("a chunk has one block or two")?;

@@ -17,7 +17,7 @@ mod decode;
 mod dense;
 mod encode;
 
-pub(crate) use decode::decode;
+pub(crate) use decode::{decode, decode_root};
 pub(crate) use encode::encode;
 
 /// The sections of one grammar.

@@ -1,0 +1,137 @@
+//! A section made of rows: how long each is, and then the rows, each at a multiple of eight bytes.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use memmap2::Mmap;
+
+use crate::Array;
+use crate::archive::wire::Reader;
+use crate::error::{Error, Result};
+use crate::packed::{Numbers, Packed};
+
+/// Rows start at multiples of this, counted from the start of the section.
+const ALIGNMENT: usize = 8;
+/// Bytes, numbers and bits a number: three fields of eight bytes.
+const ENTRY: usize = 24;
+/// More rows than any section has.
+const MOST_ROWS: u64 = 64;
+
+/// Puts rows together.
+#[derive(Default)]
+pub(super) struct RowsWriter<'r> {
+    rows: Vec<(&'r [u8], u64, u64)>,
+}
+
+impl<'r> RowsWriter<'r> {
+    pub(super) fn packed(&mut self, row: &'r Packed) {
+        self.rows.push((row.as_bytes(), row.len() as u64, row.width().into()));
+    }
+
+    pub(super) fn bytes(&mut self, row: &'r [u8]) {
+        self.rows.push((row, row.len() as u64, 8));
+    }
+
+    pub(super) fn numbers(&mut self, row: &'r Numbers) {
+        let (small, before, large) = row.parts();
+        self.bytes(small);
+        self.packed(before);
+        self.packed(large);
+    }
+
+    pub(super) fn to_bytes(&self) -> Vec<u8> {
+        let mut section = Vec::new();
+        section.extend_from_slice(&(self.rows.len() as u64).to_le_bytes());
+        for &(bytes, length, width) in &self.rows {
+            for field in [bytes.len() as u64, length, width] {
+                section.extend_from_slice(&field.to_le_bytes());
+            }
+        }
+        for (bytes, ..) in &self.rows {
+            section.extend_from_slice(bytes);
+            section.resize(section.len().next_multiple_of(ALIGNMENT), 0);
+        }
+        section
+    }
+}
+
+/// Takes rows out of a mapped section, one after the other.
+pub(super) struct Rows {
+    map: Arc<Mmap>,
+    what: &'static str,
+    /// Where the next row is, its numbers, and bits a number: in order.
+    rows: std::vec::IntoIter<(Range<usize>, u64, u64)>,
+}
+
+impl Rows {
+    pub(super) fn new(
+        (map, section): (Arc<Mmap>, Range<usize>),
+        what: &'static str,
+    ) -> Result<Self> {
+        let bytes = &map[section.clone()];
+        let mut reader = Reader::new(bytes, what);
+        let count = reader.u64()?;
+        if count > MOST_ROWS {
+            return Err(reader.malformed(format!("{count} rows are too many")));
+        }
+        let mut at = 8 + ENTRY * count as usize;
+        let mut rows = Vec::with_capacity(count as usize);
+        for _ in 0..count {
+            let (length_in_bytes, length, width) = (reader.u64()?, reader.u64()?, reader.u64()?);
+            let end = usize::try_from(length_in_bytes)
+                .ok()
+                .and_then(|length| at.checked_add(length))
+                .filter(|&end| end <= bytes.len());
+            let Some(end) = end else {
+                return Err(
+                    reader.malformed(format!("a row of {length_in_bytes} bytes is outside of it"))
+                );
+            };
+            rows.push((section.start + at..section.start + end, length, width));
+            at = end.next_multiple_of(ALIGNMENT);
+        }
+        if at != bytes.len() {
+            return Err(reader.malformed("its rows do not add up to its length"));
+        }
+        Ok(Self { map, what, rows: rows.into_iter() })
+    }
+
+    fn next(&mut self) -> Result<(Array<u8>, u64, u64)> {
+        let missing = || Error::malformed(format!("{}: a row is missing", self.what));
+        let (range, length, width) = self.rows.next().ok_or_else(missing)?;
+        let row = Array::Shared(Arc::new(MappedBytes { map: self.map.clone(), range }));
+        Ok((row, length, width))
+    }
+
+    pub(super) fn packed(&mut self) -> Result<Packed> {
+        let (bytes, length, width) = self.next()?;
+        Packed::from_bytes(bytes, length, width)
+    }
+
+    pub(super) fn bytes(&mut self) -> Result<Array<u8>> {
+        Ok(self.next()?.0)
+    }
+
+    pub(super) fn numbers(&mut self) -> Result<Numbers> {
+        Numbers::from_parts(self.bytes()?, self.packed()?, self.packed()?)
+    }
+
+    pub(super) fn finish(mut self) -> Result<()> {
+        match self.rows.next() {
+            None => Ok(()),
+            Some(_) => Err(Error::malformed(format!("{}: it has rows left over", self.what))),
+        }
+    }
+}
+
+/// A stretch of a mapped file.
+struct MappedBytes {
+    map: Arc<Mmap>,
+    range: Range<usize>,
+}
+
+impl AsRef<[u8]> for MappedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.map[self.range.clone()]
+    }
+}

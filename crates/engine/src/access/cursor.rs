@@ -1,0 +1,184 @@
+//! A place in a document that goes from word to word, in both directions, across rules and segments.
+//!
+//! Cost: O(depth) to get there, O(1) amortised for a step. It checks the neighbours of a word that was found.
+
+use std::ops::Range;
+
+use super::segment::{Segment, Slices};
+use super::{Access, Part};
+use crate::error::Result;
+
+/// A token of a document.
+#[derive(Debug, Clone)]
+pub(super) struct Cursor<'a, 'c> {
+    access: &'a Access<'c>,
+    /// Parts of the document, and which of them it is in.
+    parts: &'a [Part],
+    part: usize,
+    segment: &'a Segment<'c>,
+    slices: Slices<'a>,
+    /// The place in the root, and below it in each rule: what can be gone through, and where it is.
+    root: (Range<usize>, usize),
+    rules: Vec<(Range<usize>, usize)>,
+    token: u32,
+    /// Where the token starts in the document.
+    offset: u64,
+}
+
+impl<'a, 'c> Cursor<'a, 'c> {
+    /// The token in which byte `inner` of the text of a place is; `offset` is where that byte is in the document.
+    pub(super) fn new(
+        access: &'a Access<'c>,
+        part: &Part,
+        place: usize,
+        inner: u64,
+        offset: u64,
+    ) -> Result<Self> {
+        let parts = access.parts_of_document(part.document)?;
+        let number = parts.iter().position(|other| other == part).expect("a part of its document");
+        let segment = access.segment(part.segment as usize)?;
+        let slices = segment.slices()?;
+        let root = segment.document_root(part.place as usize);
+        let mut cursor = Self {
+            access,
+            parts,
+            part: number,
+            segment,
+            slices,
+            root: (root, place),
+            rules: Vec::new(),
+            token: 0,
+            offset,
+        };
+        let (mut symbol, mut inner) = (slices.root(place), inner);
+        while let Some(rule) = slices.rule_of(symbol) {
+            let body = slices.body(rule);
+            let mut at = body.start;
+            while at + 1 < body.end {
+                let bytes = slices.bytes(slices.body_symbol(at));
+                if inner < bytes {
+                    break;
+                }
+                inner -= bytes;
+                at += 1;
+            }
+            symbol = slices.body_symbol(at);
+            cursor.rules.push((body, at));
+        }
+        cursor.token = symbol;
+        cursor.offset = cursor.offset.saturating_sub(inner);
+        Ok(cursor)
+    }
+
+    /// The number of the segment that it is in.
+    pub(super) fn segment_number(&self) -> usize {
+        self.parts[self.part].segment as usize
+    }
+
+    pub(super) fn segment(&self) -> &'a Segment<'c> {
+        self.segment
+    }
+
+    pub(super) fn token(&self) -> u32 {
+        self.token
+    }
+
+    /// Where its word starts in the document.
+    pub(super) fn word_offset(&self) -> Result<u64> {
+        let bytes = self.segment.token(self.token)?;
+        Ok(self.offset + super::tokens::leading_space(bytes) as u64)
+    }
+
+    /// Goes to the next word, or past the end of the document, and then gives `false`.
+    pub(super) fn next_word(&mut self) -> Result<bool> {
+        loop {
+            if !self.next_token()? {
+                return Ok(false);
+            }
+            if self.slices.is_word(self.token) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Goes to the word before, or before the start of the document, and then gives `false`.
+    pub(super) fn previous_word(&mut self) -> Result<bool> {
+        loop {
+            if !self.previous_token()? {
+                return Ok(false);
+            }
+            if self.slices.is_word(self.token) {
+                return Ok(true);
+            }
+        }
+    }
+
+    fn next_token(&mut self) -> Result<bool> {
+        self.offset += self.slices.bytes(self.token);
+        while let Some((body, at)) = self.rules.last_mut() {
+            *at += 1;
+            if *at < body.end {
+                let symbol = self.slices.body_symbol(*at);
+                self.enter(symbol, true);
+                return Ok(true);
+            }
+            self.rules.pop();
+        }
+        self.root.1 += 1;
+        while self.root.1 >= self.root.0.end {
+            if self.part + 1 >= self.parts.len() {
+                return Ok(false);
+            }
+            self.go_to_part(self.part + 1)?;
+            self.root.1 = self.root.0.start;
+        }
+        self.enter(self.slices.root(self.root.1), true);
+        Ok(true)
+    }
+
+    fn previous_token(&mut self) -> Result<bool> {
+        while let Some((body, at)) = self.rules.last_mut() {
+            if *at > body.start {
+                *at -= 1;
+                let symbol = self.slices.body_symbol(*at);
+                self.enter(symbol, false);
+                return Ok(true);
+            }
+            self.rules.pop();
+        }
+        while self.root.1 <= self.root.0.start {
+            if self.part == 0 {
+                return Ok(false);
+            }
+            self.go_to_part(self.part - 1)?;
+            self.root.1 = self.root.0.end;
+        }
+        self.root.1 -= 1;
+        self.enter(self.slices.root(self.root.1), false);
+        Ok(true)
+    }
+
+    fn go_to_part(&mut self, part: usize) -> Result<()> {
+        self.part = part;
+        let Part { segment, place, .. } = self.parts[part];
+        self.segment = self.access.segment(segment as usize)?;
+        self.slices = self.segment.slices()?;
+        self.root.0 = self.segment.document_root(place as usize);
+        Ok(())
+    }
+
+    /// Goes down to the first or the last token of a symbol.
+    fn enter(&mut self, symbol: u32, first: bool) {
+        let mut symbol = symbol;
+        while let Some(rule) = self.slices.rule_of(symbol) {
+            let body = self.slices.body(rule);
+            let at = if first { body.start } else { body.end - 1 };
+            symbol = self.slices.body_symbol(at);
+            self.rules.push((body, at));
+        }
+        self.token = symbol;
+        if !first {
+            self.offset = self.offset.saturating_sub(self.slices.bytes(symbol));
+        }
+    }
+}

@@ -1,0 +1,129 @@
+//! For each word and each rule of a segment where it stands: the rules that use it, and its places in the root.
+//!
+//! This is what makes many searches cheap: one goes up from its tokens to the rules that have them, and never looks at
+//! others. It is as large as the grammar itself, so it is made when there are many searches to run, for one segment at a
+//! time, and given back after them. Cost: two passes over the symbols.
+
+use std::ops::Range;
+
+use tadoc_core::packed::Packed;
+
+use super::segment::Slices;
+
+/// Where symbols stand. Separators are left out: nobody searches for them.
+#[derive(Debug)]
+pub(super) struct Postings {
+    rules: u64,
+    /// Where the list of each symbol starts, and the end behind the last.
+    starts: Packed,
+    /// Rules that use a symbol, and behind the numbers of rules places in the root; ascending.
+    users: Packed,
+}
+
+impl Postings {
+    pub(super) fn new(slices: Slices<'_>) -> Self {
+        let rules = slices.rule_count();
+        let wanted = |symbol: u32| slices.is_word(symbol) || slices.rule_of(symbol).is_some();
+        let mut starts = vec![0_u32; slices.symbol_count() + 1];
+        let each = |visit: &mut dyn FnMut(u32, u32)| {
+            // A rule that uses a symbol twice is listed once.
+            let mut last_user = vec![u32::MAX; slices.symbol_count()];
+            for rule in 0..rules {
+                for at in slices.body(rule) {
+                    let symbol = slices.body_symbol(at);
+                    if wanted(symbol)
+                        && std::mem::replace(&mut last_user[symbol as usize], rule) != rule
+                    {
+                        visit(symbol, rule);
+                    }
+                }
+            }
+            for place in 0..slices.root_length() {
+                let symbol = slices.root(place);
+                if wanted(symbol) {
+                    visit(symbol, rules + place as u32);
+                }
+            }
+        };
+        each(&mut |symbol, _| starts[symbol as usize + 1] += 1);
+        for symbol in 1..starts.len() {
+            starts[symbol] += starts[symbol - 1];
+        }
+        let mut users = vec![0_u32; starts[starts.len() - 1] as usize];
+        let mut next = starts.clone();
+        each(&mut |symbol, user| {
+            let at = &mut next[symbol as usize];
+            users[*at as usize] = user;
+            *at += 1;
+        });
+        drop(next);
+        let count = users.len() as u64;
+        let most = u64::from(rules) + slices.root_length() as u64;
+        Self {
+            rules: rules.into(),
+            starts: Packed::new(starts.into_iter().map(u64::from), count),
+            users: Packed::new(users.into_iter().map(u64::from), most),
+        }
+    }
+
+    /// The users of a symbol: rules, and then places.
+    fn users(&self, symbol: u32) -> (Range<usize>, Range<usize>) {
+        let (starts, users) = (self.starts.slice(), self.users.slice());
+        let list = starts.get(symbol as usize) as usize..starts.get(symbol as usize + 1) as usize;
+        let (mut low, mut high) = (list.start, list.end);
+        while low < high {
+            let middle = low.midpoint(high);
+            if users.get(middle) < self.rules { low = middle + 1 } else { high = middle }
+        }
+        (list.start..low, low..list.end)
+    }
+
+    /// All rules that have any of the tokens, children first, and all places of the root that do, ascending.
+    pub(super) fn reach(&self, slices: Slices<'_>, tokens: &[Range<u32>], room: &mut Reached) {
+        let users = self.users.slice();
+        room.reset(slices.rule_count() as usize);
+        let mut next = 0;
+        let visit = |symbol: u32, room: &mut Reached| {
+            let (rules, places) = self.users(symbol);
+            for at in rules {
+                room.see(users.get(at) as u32);
+            }
+            room.places.extend(places.map(|at| (users.get(at) - self.rules) as u32));
+        };
+        for token in tokens.iter().cloned().flatten() {
+            visit(token, room);
+        }
+        while let Some(&rule) = room.rules.get(next) {
+            visit(slices.token_count() + rule, room);
+            next += 1;
+        }
+        room.rules.sort_unstable_by(|one, other| other.cmp(one));
+        room.places.sort_unstable();
+    }
+}
+
+/// What was reached. Room that is used again and again.
+#[derive(Debug, Default)]
+pub(super) struct Reached {
+    seen: Vec<bool>,
+    pub(super) rules: Vec<u32>,
+    pub(super) places: Vec<u32>,
+}
+
+impl Reached {
+    fn reset(&mut self, rules: usize) {
+        if self.seen.len() != rules {
+            self.seen = vec![false; rules];
+        } else {
+            self.rules.iter().for_each(|&rule| self.seen[rule as usize] = false);
+        }
+        self.rules.clear();
+        self.places.clear();
+    }
+
+    fn see(&mut self, rule: u32) {
+        if !std::mem::replace(&mut self.seen[rule as usize], true) {
+            self.rules.push(rule);
+        }
+    }
+}

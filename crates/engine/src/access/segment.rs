@@ -1,0 +1,402 @@
+//! One segment, ready for random access: where everything is, and the way down to it.
+//!
+//! From a stored index it is mapped; else it is decoded, and what the index would have is derived. Cost of
+//! finding a place: a search in the samples that starts where the place would be if all symbols were of one length, then the
+//! lengths of a few symbols, then one step down for each level of rules.
+
+use std::ops::Range;
+use std::sync::OnceLock;
+
+use tadoc_core::archive::{Archive, Index, WordDocuments};
+use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WORDS_EVERY};
+use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
+
+use super::build;
+use super::tokens::TokenStore;
+use crate::error::Result;
+
+/// A segment of an archive, for random access. Symbols below [`Segment::token_count`] are tokens, those above it rules;
+/// rules use only rules of a higher number.
+#[derive(Debug)]
+pub struct Segment<'c> {
+    archive: &'c Archive,
+    number: usize,
+    navigation: Navigation,
+    /// The symbols of the root; of a small index, decoded when they are first needed.
+    root: OnceLock<Packed>,
+    tokens: TokenStore,
+    word_documents: Option<WordDocuments>,
+    mapped: Index,
+}
+
+impl<'c> Segment<'c> {
+    /// Maps what is stored of it, if `index` has it, and derives what is not.
+    pub(super) fn load(archive: &'c Archive, number: usize, index: Index) -> Result<Self> {
+        let text_bytes = archive.summary().segments[number].text_bytes;
+        if index == Index::None {
+            let (grammar, dictionary) = archive.segment(number)?;
+            let tokens = TokenStore::new(dictionary, text_bytes);
+            tokens.load()?;
+            let navigation = build::navigation(&grammar, &tokens, text_bytes)?;
+            let root = OnceLock::from(build::root(&grammar));
+            return Ok(Self {
+                archive,
+                number,
+                navigation,
+                root,
+                tokens,
+                word_documents: None,
+                mapped: index,
+            });
+        }
+        let fast = index == Index::Fast;
+        let ((navigation, dictionary), (root, word_documents)) = rayon::join(
+            || rayon::join(|| archive.navigation(number), || archive.dictionary(number)),
+            || {
+                rayon::join(
+                    || fast.then(|| archive.mapped_root(number)).transpose(),
+                    || fast.then(|| archive.word_documents(number)).transpose(),
+                )
+            },
+        );
+        Ok(Self {
+            archive,
+            number,
+            navigation: navigation?,
+            root: root?.map(OnceLock::from).unwrap_or_default(),
+            tokens: TokenStore::new(dictionary?, text_bytes),
+            word_documents: word_documents?,
+            mapped: index,
+        })
+    }
+
+    /// The parts of an index: all that a fast one stores of this segment but the documents of words.
+    pub(super) fn stored_parts(&self) -> Result<(&Navigation, &Packed)> {
+        Ok((&self.navigation, self.root()?))
+    }
+
+    /// Bytes on the heap, and mapped.
+    pub(super) fn memory(&self) -> (u64, u64) {
+        let navigation = self.navigation.bytes() as u64;
+        let root = self.root.get().map_or(0, |root| root.as_bytes().len() as u64);
+        let words = self.word_documents.as_ref().map_or(0, |words| words.bytes() as u64);
+        let tokens = self.tokens.memory() as u64;
+        match self.mapped {
+            Index::None => (tokens + navigation + root, 0),
+            Index::Small => (tokens + root, navigation),
+            Index::Fast => (tokens, navigation + root + words),
+        }
+    }
+
+    /// How many tokens there are.
+    pub fn token_count(&self) -> u32 {
+        self.navigation.token_count()
+    }
+
+    /// Tokens below this have a word.
+    pub fn word_token_count(&self) -> u32 {
+        self.tokens.word_token_count()
+    }
+
+    /// How many rules there are.
+    pub fn rule_count(&self) -> u32 {
+        self.navigation.rule_count()
+    }
+
+    /// How many symbols the root has.
+    pub fn root_length(&self) -> usize {
+        self.navigation.root_length()
+    }
+
+    /// How many documents it has, or parts of documents.
+    pub fn document_count(&self) -> usize {
+        self.navigation.document_starts.len() - 1
+    }
+
+    /// The places of a document in the root.
+    pub fn document_root(&self, document: usize) -> Range<usize> {
+        let starts = &self.navigation.document_starts;
+        starts.get(document) as usize..starts.get(document + 1) as usize
+    }
+
+    /// The bytes of a token.
+    #[inline]
+    pub fn token(&self, token: u32) -> Result<&[u8]> {
+        self.tokens.get(token)
+    }
+
+    /// Unpacks the bytes of all tokens, on all threads; else they are unpacked as they are asked for.
+    pub fn load_tokens(&self) -> Result<()> {
+        self.tokens.load()
+    }
+
+    pub(super) fn tokens(&self) -> &TokenStore {
+        &self.tokens
+    }
+
+    pub(super) fn word_documents(&self) -> Option<&WordDocuments> {
+        self.word_documents.as_ref()
+    }
+
+    fn root(&self) -> Result<&Packed> {
+        if let Some(root) = self.root.get() {
+            return Ok(root);
+        }
+        let symbols = self.archive.root(self.number)?;
+        let most = u64::from(self.token_count()) + u64::from(self.rule_count());
+        let root = Packed::new(symbols.iter().map(|&symbol| symbol.into()), most);
+        Ok(self.root.get_or_init(|| root))
+    }
+
+    /// The arrays themselves: taken once, they are read without a look at where they lie.
+    pub fn slices(&self) -> Result<Slices<'_>> {
+        let navigation = &self.navigation;
+        Ok(Slices {
+            token_count: self.token_count(),
+            word_token_count: self.word_token_count(),
+            root: self.root()?.slice(),
+            bodies: navigation.bodies.slice(),
+            rule_starts: navigation.rule_starts.slice(),
+            token_bytes: navigation.token_bytes.slice(),
+            rule_bytes: navigation.rule_bytes.slice(),
+            rule_words: navigation.rule_words.slice(),
+            rule_newlines: navigation.rule_newlines.slice(),
+            separator_newlines: navigation.separator_newlines.slice(),
+            root_bytes: navigation.root_bytes.slice(),
+            root_words: navigation.root_words.slice(),
+            root_newlines: navigation.root_newlines.slice(),
+        })
+    }
+}
+
+/// What of a text is counted on the way to a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Measure {
+    Bytes,
+    Words,
+    Newlines,
+}
+
+/// The arrays of a segment.
+#[derive(Debug, Clone, Copy)]
+pub struct Slices<'s> {
+    token_count: u32,
+    word_token_count: u32,
+    root: PackedSlice<'s>,
+    bodies: PackedSlice<'s>,
+    rule_starts: PackedSlice<'s>,
+    token_bytes: NumbersSlice<'s>,
+    rule_bytes: NumbersSlice<'s>,
+    rule_words: NumbersSlice<'s>,
+    rule_newlines: NumbersSlice<'s>,
+    separator_newlines: NumbersSlice<'s>,
+    root_bytes: PackedSlice<'s>,
+    root_words: PackedSlice<'s>,
+    root_newlines: PackedSlice<'s>,
+}
+
+/// A place of the root, and how much of what was measured is before it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Located {
+    pub(super) place: usize,
+    pub(super) before: u64,
+}
+
+impl<'s> Slices<'s> {
+    /// How many symbols the root has.
+    #[inline]
+    pub fn root_length(self) -> usize {
+        self.root.len()
+    }
+
+    /// The symbol at a place of the root.
+    #[inline]
+    pub fn root(self, place: usize) -> u32 {
+        self.root.get(place) as u32
+    }
+
+    /// The rule that a symbol stands for, or `None` for a token.
+    #[inline]
+    pub fn rule_of(self, symbol: u32) -> Option<u32> {
+        symbol.checked_sub(self.token_count)
+    }
+
+    /// Whether a symbol is a token that has a word.
+    #[inline]
+    pub fn is_word(self, symbol: u32) -> bool {
+        symbol < self.word_token_count
+    }
+
+    /// How many tokens and rules there are.
+    #[inline]
+    pub fn symbol_count(self) -> usize {
+        self.token_bytes.len() + self.rule_bytes.len()
+    }
+
+    /// How many tokens there are.
+    #[inline]
+    pub fn token_count(self) -> u32 {
+        self.token_count
+    }
+
+    /// How many rules there are.
+    #[inline]
+    pub fn rule_count(self) -> u32 {
+        self.rule_bytes.len() as u32
+    }
+
+    /// Where the symbols of a rule are among those of all rules.
+    #[inline]
+    pub fn body(self, rule: u32) -> Range<usize> {
+        let rule = rule as usize;
+        self.rule_starts.get(rule) as usize..self.rule_starts.get(rule + 1) as usize
+    }
+
+    /// How many symbols all rules have.
+    #[inline]
+    pub fn bodies_length(self) -> usize {
+        self.bodies.len()
+    }
+
+    /// A symbol of a rule.
+    #[inline]
+    pub fn body_symbol(self, at: usize) -> u32 {
+        self.bodies.get(at) as u32
+    }
+
+    /// The length of a symbol's text.
+    #[inline]
+    pub fn bytes(self, symbol: u32) -> u64 {
+        match self.rule_of(symbol) {
+            None => self.token_bytes.get(symbol as usize),
+            Some(rule) => self.rule_bytes.get(rule as usize),
+        }
+    }
+
+    /// How many words a symbol's text has.
+    #[inline]
+    pub fn words(self, symbol: u32) -> u64 {
+        match self.rule_of(symbol) {
+            None => u64::from(symbol < self.word_token_count),
+            Some(rule) => self.rule_words.get(rule as usize),
+        }
+    }
+
+    /// How many newlines a symbol's text has.
+    #[inline]
+    pub fn newlines(self, symbol: u32) -> u64 {
+        match self.rule_of(symbol) {
+            Some(rule) => self.rule_newlines.get(rule as usize),
+            None => match symbol.checked_sub(self.word_token_count) {
+                None => 0,
+                Some(separator) => self.separator_newlines.get(separator as usize),
+            },
+        }
+    }
+
+    #[inline]
+    fn measure(self, measure: Measure, symbol: u32) -> u64 {
+        match measure {
+            Measure::Bytes => self.bytes(symbol),
+            Measure::Words => self.words(symbol),
+            Measure::Newlines => self.newlines(symbol),
+        }
+    }
+
+    #[inline]
+    fn samples(self, measure: Measure) -> (PackedSlice<'s>, usize) {
+        match measure {
+            Measure::Bytes => (self.root_bytes, BYTES_EVERY),
+            Measure::Words => (self.root_words, WORDS_EVERY),
+            Measure::Newlines => (self.root_newlines, NEWLINES_EVERY),
+        }
+    }
+
+    /// How much there is of what is measured.
+    pub(super) fn total(self, measure: Measure) -> u64 {
+        let samples = self.samples(measure).0;
+        samples.get(samples.len() - 1)
+    }
+
+    /// How much of what is measured is before a place of the root.
+    pub(super) fn before(self, measure: Measure, place: usize) -> u64 {
+        let (samples, every) = self.samples(measure);
+        let sample = place / every;
+        (sample * every..place)
+            .fold(samples.get(sample), |sum, place| sum + self.measure(measure, self.root(place)))
+    }
+
+    /// The place of the root in whose text the unit of that number is; the end of the root if there is none.
+    #[inline]
+    pub(super) fn locate(self, measure: Measure, number: u64) -> Located {
+        let (samples, every) = self.samples(measure);
+        let sample = last_not_above(samples, number);
+        let mut located = Located { place: sample * every, before: samples.get(sample) };
+        while located.place < self.root_length() {
+            let next = located.before + self.measure(measure, self.root(located.place));
+            if next > number {
+                break;
+            }
+            located = Located { place: located.place + 1, before: next };
+        }
+        located
+    }
+
+    /// Goes down from a symbol to the token in which the unit of that number is. Gives the token, how many units of its
+    /// own are before the one that is looked for, and the bytes of the symbol's text before the token. O(depth).
+    pub(super) fn descend(self, measure: Measure, symbol: u32, number: u64) -> (u32, u64, u64) {
+        let (mut symbol, mut number, mut bytes) = (symbol, number, 0);
+        while let Some(rule) = self.rule_of(symbol) {
+            let mut body = self.body(rule);
+            // In a rule whose lengths are wrong, the last symbol is as good as any.
+            let last = body.end.saturating_sub(1);
+            let child = loop {
+                let Some(at) = body.next() else { return (0, 0, bytes) };
+                let child = self.body_symbol(at);
+                let units = self.measure(measure, child);
+                if number < units || at == last {
+                    break child;
+                }
+                number -= units;
+                bytes += self.bytes(child);
+            };
+            symbol = child;
+        }
+        (symbol, number, bytes)
+    }
+}
+
+/// The last sample that is not above a number; the first one is 0. Looks first where it would be if samples were evenly apart.
+#[inline]
+fn last_not_above(samples: PackedSlice<'_>, number: u64) -> usize {
+    let last = samples.len() - 1;
+    let total = samples.get(last);
+    if number >= total {
+        return last;
+    }
+    let guess = (u128::from(number) * last as u128 / u128::from(total)) as usize;
+    // Steps of doubling length from the guess, until the sample lies between two that were looked at.
+    let (mut low, mut high, mut step) = (guess, guess, 1);
+    if samples.get(guess) <= number {
+        loop {
+            high = (high + step).min(last);
+            if samples.get(high) > number {
+                break;
+            }
+            (low, step) = (high, 2 * step);
+        }
+    } else {
+        loop {
+            low = low.saturating_sub(step);
+            if low == 0 || samples.get(low) <= number {
+                break;
+            }
+            (high, step) = (low, 2 * step);
+        }
+    }
+    while low + 1 < high {
+        let middle = low.midpoint(high);
+        if samples.get(middle) <= number { low = middle } else { high = middle }
+    }
+    low
+}
