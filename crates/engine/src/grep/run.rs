@@ -12,10 +12,11 @@ use super::assemble::{Assembler, Kind, Unit};
 use super::binary::Nuls;
 use super::filter::Filter;
 use super::pattern::Pattern;
-use super::source::{Decoded, Source};
+use super::source::{Decoded, Mapped, Source};
 use super::stretch::{Found, STRETCH_SYMBOLS, Searcher, cut};
 use super::text::Writer;
 use super::{Binary, Options, Sink, Want};
+use crate::access::{Index, Segment};
 use crate::corpus::Corpus;
 use crate::error::Result;
 
@@ -36,43 +37,71 @@ pub fn search(
     let mut options = options.clone();
     // Lines nearby are found by their numbers, and lines that do not match are counted as the others of all.
     options.numbers |= options.before > 0 || options.after > 0 || options.invert;
-    let mut assembler = Assembler::new(&options, sink);
-    let mut going_on = GoingOn::default();
+    let index = corpus.archive().index();
+    let mut search = Search {
+        corpus,
+        pattern,
+        options: &options,
+        assembler: Assembler::new(&options, sink),
+        going_on: GoingOn::default(),
+    };
     for (number, part) in corpus.segments_of(documents) {
-        let source = Decoded::load(corpus.archive(), number)?;
-        let filter = Filter::new(&source, pattern.automaton());
-        let searcher = Searcher { source: &source, filter: &filter, pattern, options: &options };
-        let nuls = (options.binary != Binary::Text).then(|| Nuls::new(&source));
+        if index == Index::None {
+            search.segment(&Decoded::load(corpus.archive(), number)?, number, &part)?;
+        } else {
+            let segment = Segment::load(corpus.archive(), number, index)?;
+            search.segment(&Mapped::new(&segment)?, number, &part)?;
+        }
+        if search.assembler.has_ended() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A search on its way from segment to segment.
+struct Search<'s> {
+    corpus: &'s Corpus,
+    pattern: &'s Pattern,
+    options: &'s Options,
+    assembler: Assembler<'s>,
+    going_on: GoingOn,
+}
+
+impl Search<'_> {
+    /// Searches documents of a segment, given by their numbers and their places in it.
+    fn segment(&mut self, source: &impl Source, number: usize, part: &[(usize, usize)]) -> Result<()> {
+        let Self { corpus, pattern, options, assembler, going_on } = self;
+        let filter = Filter::new(source, pattern.automaton());
+        let searcher = Searcher { source, filter: &filter, pattern, options };
+        let nuls = (options.binary != Binary::Text).then(|| Nuls::new(source));
         let mut units = Vec::new();
-        for (document, own) in part {
+        for &(document, own) in part {
             let places = source.document_root(own);
             let ends = corpus.ends_in(number, document);
             let continued = going_on.document == Some(document);
             if !continued {
-                let here = nuls.as_ref().and_then(|nuls| nuls.first(&source, places.clone()));
-                going_on = GoingOn { document: Some(document), binary: here, line: Vec::new() };
+                let here = nuls.as_ref().and_then(|nuls| nuls.first(source, places.clone()));
+                *going_on = GoingOn { document: Some(document), binary: here, line: Vec::new() };
                 if here.is_none() && !ends && nuls.is_some() {
-                    let bytes = length(&source, places.clone());
+                    let bytes = length(source, places.clone());
                     going_on.binary = first_nul_behind(corpus, document, number, bytes)?;
                 }
             }
             going_on.part(&searcher, places, continued, ends, &mut units);
         }
-        Batches {
+        let batches = Batches {
             searcher: &searcher,
             units: &units,
             bytes_per_symbol: bytes_per_symbol(corpus, number),
-            dense: AtomicBool::new(starts_dense(pattern, &options)),
-        }
-        .run(&mut assembler)?;
-        if assembler.has_ended() {
-            break;
-        }
+            dense: AtomicBool::new(starts_dense(pattern, options)),
+        };
+        batches.run(assembler)?;
         if let Some(document) = going_on.document {
             assembler.leave_segment(&searcher, &units, document);
         }
+        Ok(())
     }
-    Ok(())
 }
 
 /// Whether all text is written out from the start.

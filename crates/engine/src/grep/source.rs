@@ -1,4 +1,4 @@
-//! What is searched: a segment's symbols and tokens.
+//! What is searched: a segment's symbols and tokens, mapped from an index or decoded.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -6,6 +6,7 @@ use std::sync::OnceLock;
 use tadoc_core::Grammar;
 use tadoc_core::archive::{Archive, Tokens};
 
+use crate::access::{Segment, Slices};
 use crate::error::Result;
 
 /// A segment. Symbols below [`Source::token_count`] are tokens, the others rules; rule `r` is the symbol
@@ -29,6 +30,65 @@ pub(super) trait Source: Sync {
     fn bytes(&self, symbol: u32) -> u64;
     /// How many newlines a symbol's text has.
     fn newlines(&self, symbol: u32) -> u64;
+}
+
+/// A segment whose symbols and lengths are mapped from an index.
+pub(super) struct Mapped<'s> {
+    segment: &'s Segment<'s>,
+    slices: Slices<'s>,
+}
+
+impl<'s> Mapped<'s> {
+    /// Takes the arrays of a segment, and unpacks its tokens.
+    pub(super) fn new(segment: &'s Segment<'s>) -> Result<Self> {
+        let (slices, tokens) = rayon::join(|| segment.slices(), || segment.load_tokens());
+        tokens?;
+        Ok(Self { segment, slices: slices? })
+    }
+}
+
+impl Source for Mapped<'_> {
+    fn token_count(&self) -> u32 {
+        self.slices.token_count()
+    }
+
+    fn rule_count(&self) -> u32 {
+        self.slices.rule_count()
+    }
+
+    fn document_root(&self, document: usize) -> Range<u32> {
+        let places = self.segment.document_root(document);
+        places.start as u32..places.end as u32
+    }
+
+    fn read_root(&self, places: Range<u32>, into: &mut Vec<u32>) {
+        into.clear();
+        into.extend(places.map(|place| self.slices.root(place as usize)));
+    }
+
+    #[inline]
+    fn body(&self, rule: u32) -> Range<u32> {
+        let places = self.slices.body(rule);
+        places.start as u32..places.end as u32
+    }
+
+    #[inline]
+    fn symbol(&self, place: u32) -> u32 {
+        self.slices.body_symbol(place as usize)
+    }
+
+    #[inline]
+    fn token(&self, token: u32) -> &[u8] {
+        self.segment.token(token).expect("unpacked before")
+    }
+
+    fn bytes(&self, symbol: u32) -> u64 {
+        self.slices.bytes(symbol)
+    }
+
+    fn newlines(&self, symbol: u32) -> u64 {
+        self.slices.newlines(symbol)
+    }
 }
 
 /// A decoded segment. Lengths and newlines are summed up when they are first asked for: O(symbols).

@@ -141,7 +141,7 @@ impl<S: Source> Searcher<'_, S> {
             // Only counts are wanted, or this would not have been the way.
             let skipped = stretch.skip_first && found.newlines > 0;
             let lines = found.newlines + u64::from(found.last_line) - u64::from(skipped);
-            found.count = lines - found.count;
+            found.count = lines.saturating_sub(found.count);
         }
         found
     }
