@@ -5,6 +5,7 @@ mod analytics;
 mod answers;
 mod faults;
 mod folder;
+mod grep;
 mod inputs;
 mod interrupts;
 mod refusals;

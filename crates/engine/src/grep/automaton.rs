@@ -147,17 +147,16 @@ impl Automaton {
         self.ends.len()
     }
 
-    /// The state behind some bytes, none of which is a newline.
+    /// The state behind a byte that is no newline.
     #[inline]
-    pub(super) fn read(&self, mut state: State, bytes: &[u8]) -> State {
-        for &byte in bytes {
-            if state <= FAILED {
-                return state;
-            }
-            let class = usize::from(self.classes[usize::from(byte)]);
-            state = self.next[usize::from(state) * self.class_count + class];
-        }
-        state
+    pub(super) fn next(&self, state: State, byte: u8) -> State {
+        let class = usize::from(self.classes[usize::from(byte)]);
+        self.next[usize::from(state) * self.class_count + class]
+    }
+
+    /// The state behind some bytes, none of which is a newline.
+    pub(super) fn read(&self, state: State, bytes: &[u8]) -> State {
+        bytes.iter().fold(state, |state, &byte| self.next(state, byte))
     }
 
     /// Whether a line that ends in this state may match.

@@ -11,6 +11,8 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
 
+use rayon::prelude::*;
+
 use super::automaton::{Automaton, START, State};
 use super::source::Source;
 
@@ -50,13 +52,17 @@ impl Step {
     }
 }
 
-type Row = Box<[AtomicU16]>;
+/// The steps of all symbols from one state; empty if there was no room for them.
+pub(super) type Row = [AtomicU16];
+
+/// Tokens that a thread reads at a time.
+const TOKENS_AT_ONCE: u32 = 1 << 13;
 
 /// The steps of a segment. Threads compute them when they need them, and share them.
 pub(super) struct Filter<'f, S> {
     source: &'f S,
     automaton: &'f Automaton,
-    rows: Vec<OnceLock<Option<Row>>>,
+    rows: Vec<OnceLock<Box<Row>>>,
     /// Bytes that rows may still take.
     room: AtomicUsize,
 }
@@ -87,35 +93,52 @@ impl<'f, S: Source> Filter<'f, S> {
         self.step(symbol, START).newline()
     }
 
-    fn row(&self, state: State) -> Option<&Row> {
-        let make = || {
-            let symbols = self.source.token_count() as usize + self.source.rule_count() as usize;
-            let bytes = symbols * size_of::<AtomicU16>();
-            let taken = self
-                .room
-                .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |room| room.checked_sub(bytes));
-            taken.ok().map(|_| (0..symbols).map(|_| AtomicU16::new(0)).collect())
-        };
-        self.rows[usize::from(state)].get_or_init(make).as_ref()
+    /// The steps from a state.
+    #[inline]
+    pub(super) fn row(&self, state: State) -> &Row {
+        let row = &self.rows[usize::from(state)];
+        row.get().map_or_else(|| &**row.get_or_init(|| self.new_row()), |row| &**row)
+    }
+
+    fn new_row(&self) -> Box<Row> {
+        let symbols = self.source.token_count() as usize + self.source.rule_count() as usize;
+        let bytes = symbols * size_of::<AtomicU16>();
+        let take = |room: usize| room.checked_sub(bytes);
+        match self.room.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+            Ok(_) => (0..symbols).map(|_| AtomicU16::new(0)).collect(),
+            Err(_) => Box::default(),
+        }
+    }
+
+    /// Computes the steps of all tokens at the start of a line, in their order: less than to look for them at all
+    /// places of memory when they are met.
+    pub(super) fn read_tokens(&self) {
+        let tokens = self.source.token_count();
+        (0..tokens.div_ceil(TOKENS_AT_ONCE)).into_par_iter().for_each(|number| {
+            let first = number * TOKENS_AT_ONCE;
+            for token in first..tokens.min(first + TOKENS_AT_ONCE) {
+                self.compute_token(token, START);
+            }
+        });
     }
 
     /// The step of a symbol from a state. O(1) when it is known.
     #[inline]
     pub(super) fn step(&self, symbol: u32, before: State) -> Step {
-        self.known(symbol, before).unwrap_or_else(|| self.compute(symbol, before))
+        Self::known(self.row(before), symbol).unwrap_or_else(|| self.compute(symbol, before))
     }
 
+    /// The step of a symbol in a row, if it is known.
     #[inline]
-    fn known(&self, symbol: u32, before: State) -> Option<Step> {
-        let row = self.row(before)?;
+    pub(super) fn known(row: &Row, symbol: u32) -> Option<Step> {
         // Whoever computes a step computes the same one: no order is needed.
-        let step = Step(row[symbol as usize].load(Ordering::Relaxed));
+        let step = Step(row.get(symbol as usize)?.load(Ordering::Relaxed));
         (step.0 & KNOWN != 0).then_some(step)
     }
 
     fn keep(&self, symbol: u32, before: State, step: Step) {
-        if let Some(row) = self.row(before) {
-            row[symbol as usize].store(step.0, Ordering::Relaxed);
+        if let Some(kept) = self.row(before).get(symbol as usize) {
+            kept.store(step.0, Ordering::Relaxed);
         }
     }
 
@@ -128,10 +151,14 @@ impl<'f, S: Source> Filter<'f, S> {
         }
         let mut above: Vec<Open> = Vec::new();
         let mut open = self.open(symbol, before);
+        let (mut state, mut row) = (before, self.row(before));
         loop {
             while open.place < open.end {
                 let child = self.source.symbol(open.place);
-                let step = match self.known(child, open.state) {
+                if open.state != state {
+                    (state, row) = (open.state, self.row(open.state));
+                }
+                let step = match Self::known(row, child) {
                     Some(step) => step,
                     None if child < self.source.token_count() => {
                         self.compute_token(child, open.state)
@@ -161,16 +188,15 @@ impl<'f, S: Source> Filter<'f, S> {
 
     fn compute_token(&self, token: u32, before: State) -> Step {
         let (mut state, mut flags) = (before, 0);
-        let mut rest = self.source.token(token);
-        while let Some(end) = memchr::memchr(b'\n', rest) {
-            flags |= NEWLINE;
-            if self.automaton.ends(self.automaton.read(state, &rest[..end])) {
-                flags |= HIT;
+        for &byte in self.source.token(token) {
+            if byte == b'\n' {
+                flags |= if self.automaton.ends(state) { NEWLINE | HIT } else { NEWLINE };
+                state = START;
+            } else {
+                state = self.automaton.next(state, byte);
             }
-            state = START;
-            rest = &rest[end + 1..];
         }
-        let step = Step::new(self.automaton.read(state, rest), flags);
+        let step = Step::new(state, flags);
         self.keep(token, before, step);
         step
     }

@@ -22,6 +22,8 @@ use crate::error::Result;
 
 /// Groups of stretches that are searched at a time, for each thread.
 const GROUPS_PER_THREAD: usize = 4;
+/// Where so many times the symbols of the root that are searched are as many as the tokens, most tokens will be met.
+const MET_AGAIN: u64 = 4;
 /// To write out and look at a line alone costs about as much as to write out and search so many bytes of text.
 const LINE_COST: u64 = 400;
 
@@ -70,10 +72,20 @@ struct Search<'s> {
 
 impl Search<'_> {
     /// Searches documents of a segment, given by their numbers and their places in it.
-    fn segment(&mut self, source: &impl Source, number: usize, part: &[(usize, usize)]) -> Result<()> {
+    fn segment(
+        &mut self,
+        source: &impl Source,
+        number: usize,
+        part: &[(usize, usize)],
+    ) -> Result<()> {
         let Self { corpus, pattern, options, assembler, going_on } = self;
         let filter = Filter::new(source, pattern.automaton());
         let searcher = Searcher { source, filter: &filter, pattern, options };
+        let symbols: u64 =
+            part.iter().map(|&(_, own)| source.document_root(own).len() as u64).sum();
+        if symbols * MET_AGAIN >= source.token_count().into() {
+            filter.read_tokens();
+        }
         let nuls = (options.binary != Binary::Text).then(|| Nuls::new(source));
         let mut units = Vec::new();
         for &(document, own) in part {

@@ -103,8 +103,11 @@ impl Decoded {
     /// Decodes a segment.
     pub(super) fn load(archive: &Archive, number: usize) -> Result<Self> {
         let recorded = archive.summary().segments[number].text_bytes;
-        let (grammar, dictionary) = archive.segment(number)?;
-        let tokens = dictionary.tokens(recorded)?;
+        let (grammar, tokens) = rayon::join(
+            || archive.grammar(number),
+            || archive.dictionary(number).and_then(|dictionary| dictionary.tokens(recorded)),
+        );
+        let (grammar, tokens) = (grammar?, tokens?);
         Ok(Self { grammar, tokens, rule_bytes: OnceLock::new(), rule_newlines: OnceLock::new() })
     }
 }

@@ -265,17 +265,17 @@ impl<S: Source> Searcher<'_, S> {
         found.count += 1;
         found.candidates += 1;
         if let Want::Lines | Want::CountMatches = self.options.want {
-            let matches = self.count_matches(&text[line.clone()]);
-            let offset = offset + line.start as i64;
             let newline = line.end < text.len();
+            let matches = self.count_matches(&text[line.clone()], newline);
+            let offset = offset + line.start as i64;
             found.lines.push(FoundLine { newlines, offset, text: line, newline, matches });
         }
     }
 
-    fn count_matches(&self, line: &[u8]) -> u64 {
+    fn count_matches(&self, line: &[u8], newline: bool) -> u64 {
         match self.options.want {
             Want::CountMatches if !self.options.invert => {
-                self.pattern.find_iter(line).count() as u64
+                self.pattern.find_iter(line, newline).count() as u64
             }
             _ => 0,
         }
@@ -299,32 +299,47 @@ impl<S: Source> Walk<'_, S> {
     /// looked at, too.
     fn root(&mut self, symbols: &[u32], mut state: State, closed: bool) {
         let filter = self.searcher.filter;
-        let numbers = self.searcher.options.numbers;
-        // The line is what `self.line` has and the symbols from here on.
+        let mut row = filter.row(state);
+        // The symbols before this one are counted, and the line is what `self.line` has and those from this one on.
         let mut from = 0;
         for (place, &symbol) in symbols.iter().enumerate() {
-            let step = filter.step(symbol, state);
+            let known = Filter::<S>::known(row, symbol);
+            let step = known.unwrap_or_else(|| filter.step(symbol, state));
             if step.hit() {
-                self.line.extend(symbols[from..place].iter().map(|&symbol| Piece::Whole(symbol)));
+                self.pass_all(&symbols[from..place]);
                 self.symbol(symbol, state);
                 if self.ends() {
                     return;
                 }
                 from = place + 1;
-            } else {
-                if step.newline() {
-                    self.begin_line(symbol);
-                    from = place + 1;
-                }
-                if numbers {
-                    self.pass(symbol, step.newline());
-                }
             }
-            state = step.state();
+            if step.state() != state {
+                state = step.state();
+                row = filter.row(state);
+            }
         }
-        if closed && (filter.ends(state) || self.searcher.options.invert) {
-            self.line.extend(symbols[from..].iter().map(|&symbol| Piece::Whole(symbol)));
+        let is_last = closed && (filter.ends(state) || self.searcher.options.invert);
+        if is_last || self.searcher.options.numbers {
+            self.pass_all(&symbols[from..]);
+        }
+        if is_last {
             self.last_line();
+        }
+    }
+
+    /// Passes symbols of which none ends a line that may match.
+    fn pass_all(&mut self, symbols: &[u32]) {
+        let filter = self.searcher.filter;
+        let mut from = 0;
+        if let Some(last) = symbols.iter().rposition(|&symbol| filter.has_newline(symbol)) {
+            self.begin_line(symbols[last]);
+            from = last + 1;
+        }
+        self.line.extend(symbols[from..].iter().map(|&symbol| Piece::Whole(symbol)));
+        if self.searcher.options.numbers {
+            for &symbol in symbols {
+                self.pass(symbol);
+            }
         }
     }
 
@@ -342,11 +357,9 @@ impl<S: Source> Walk<'_, S> {
     }
 
     /// Counts a symbol that has been passed.
-    fn pass(&mut self, symbol: u32, newline: bool) {
+    fn pass(&mut self, symbol: u32) {
         self.position += self.searcher.source.bytes(symbol);
-        if newline {
-            self.newlines += self.searcher.source.newlines(symbol);
-        }
+        self.newlines += self.searcher.source.newlines(symbol);
     }
 
     /// Goes over a symbol in which a line ends that may match.
@@ -381,7 +394,7 @@ impl<S: Source> Walk<'_, S> {
                     false => self.line.push(Piece::Whole(symbol)),
                 }
                 if numbers {
-                    self.pass(symbol, step.newline());
+                    self.pass(symbol);
                 }
             }
             state = step.state();
@@ -445,7 +458,7 @@ impl<S: Source> Walk<'_, S> {
         if matches {
             self.found.count += 1;
             if let Want::Lines | Want::CountMatches = searcher.options.want {
-                let matches = searcher.count_matches(line);
+                let matches = searcher.count_matches(line, newline);
                 let offset = self.position as i64 - text.len() as i64;
                 let newlines = self.newlines;
                 self.found.lines.push(FoundLine { newlines, offset, text, newline, matches });

@@ -54,7 +54,12 @@ fn one_document(
         Want::CountMatches => {
             let matches = |&line: &usize| match options.invert {
                 true => 1,
-                false => regex.find_iter(lines[line].1).count() as u64,
+                // An empty match at the end stands before the newline, if there is one.
+                false => {
+                    let (_, text, newline) = lines[line];
+                    let matches = regex.find_iter(text);
+                    matches.filter(|found| newline || found.start() < text.len()).count() as u64
+                }
             };
             summary.matches = taken.iter().map(matches).sum();
         }

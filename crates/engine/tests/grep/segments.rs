@@ -1,5 +1,8 @@
 //! Documents that go on in other segments: their lines are whole, and numbered on.
 
+use std::path::Path;
+
+use tadoc::access::Index;
 use tadoc::grep::{Pattern, Syntax};
 use tadoc::{Builder, Lexer};
 use tadoc_oracle::Document;
@@ -45,12 +48,18 @@ fn documents_that_go_on_are_whole() {
     .collect();
     let segments = compress(&documents, &path, Lexer::Words, Builder::RePair, Some(least)).unwrap();
     assert!(segments >= 6, "{segments} segments");
+    check(&path, &documents);
+    tadoc::access::store(&path, Index::Small, &()).unwrap();
+    check(&path, &documents);
+}
+
+fn check(path: &Path, documents: &[Document]) {
     for text in ["the", "to be", "that is", "mind$", "question +whether$", "^$", "x", r"^\s+$"] {
         let pattern = Pattern::new(&[text], Syntax::default()).unwrap();
         let regex = regex::bytes::Regex::new(text).unwrap();
         for (number, options) in all_options().into_iter().enumerate() {
-            let found = search(&path, &pattern, &options, 1 + number % 2);
-            assert!(found == expected(&documents, &regex, &options), "{text:?} {options:?}");
+            let found = search(path, &pattern, &options, 1 + number % 2);
+            assert!(found == expected(documents, &regex, &options), "{text:?} {options:?}");
         }
     }
 }

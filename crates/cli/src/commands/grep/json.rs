@@ -142,10 +142,12 @@ impl Sink for Json<'_> {
         }
         let mut submatches = Vec::new();
         if line.asked && !self.inverted {
-            submatches.extend(self.pattern.find_iter(line.text).map(|found| Submatch {
-                r#match: Text::new(&line.text[found.clone()]),
-                start: found.start,
-                end: found.end,
+            submatches.extend(self.pattern.find_iter(line.text, line.newline).map(|found| {
+                Submatch {
+                    r#match: Text::new(&line.text[found.clone()]),
+                    start: found.start,
+                    end: found.end,
+                }
             }));
         }
         self.own.matches += submatches.len() as u64;

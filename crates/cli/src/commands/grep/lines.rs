@@ -157,9 +157,10 @@ impl Sink for Lines<'_> {
         self.begin(document);
         self.matches.clear();
         if line.asked && self.needs_matches() {
-            self.matches.extend(self.pattern.find_iter(line.text));
+            self.matches.extend(self.pattern.find_iter(line.text, line.newline));
         }
-        if line.asked && self.only_matching {
+        // A line may match at its very end only, where there is nothing to show.
+        if line.asked && self.only_matching && !self.matches.is_empty() {
             for place in 0..self.matches.len() {
                 let found = self.matches[place].clone();
                 self.prefix(document, line, Some(found.start));
@@ -184,13 +185,7 @@ impl Sink for Lines<'_> {
             && let Some(offset) = summary.binary
         {
             self.row.clear();
-            let headings = std::mem::take(&mut self.headings);
-            if self.any && headings && self.with_name {
-                self.row.push(b'\n');
-                self.any = false;
-            }
-            self.begin(document);
-            self.headings = headings;
+            self.any = true;
             if self.with_name {
                 Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
                 self.row.extend_from_slice(b": ");
