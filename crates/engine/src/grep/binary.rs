@@ -2,8 +2,6 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
-
 use super::source::Source;
 
 /// The symbols of a segment that have a NUL. O(symbols) to make, if there is any.
@@ -16,7 +14,7 @@ impl Nuls {
     pub(super) fn new<S: Source>(source: &S) -> Self {
         let tokens = source.token_count();
         let has_nul = |token: u32| memchr::memchr(0, source.token(token)).is_some();
-        if !(0..tokens).into_par_iter().with_min_len(1 << 14).any(has_nul) {
+        if !source.any_token_has(0) {
             return Self { marked: Vec::new() };
         }
         let rules = source.rule_count();

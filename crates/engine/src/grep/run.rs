@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
+use tadoc_core::archive::Archive;
 
 use super::assemble::{Assembler, Kind, Unit};
 use super::binary::Nuls;
@@ -39,7 +40,6 @@ pub fn search(
     let mut options = options.clone();
     // Lines nearby are found by their numbers, and lines that do not match are counted as the others of all.
     options.numbers |= options.before > 0 || options.after > 0 || options.invert;
-    let index = corpus.archive().index();
     let mut search = Search {
         corpus,
         pattern,
@@ -47,18 +47,55 @@ pub fn search(
         assembler: Assembler::new(&options, sink),
         going_on: GoingOn::default(),
     };
+    let mut ahead: Option<(usize, Loaded<'_>)> = None;
     for (number, part) in corpus.segments_of(documents) {
-        if index == Index::None {
-            search.segment(&Decoded::load(corpus.archive(), number)?, number, &part)?;
-        } else {
-            let segment = Segment::load(corpus.archive(), number, index)?;
-            search.segment(&Mapped::new(&segment)?, number, &part)?;
+        let loaded = match ahead.take() {
+            Some((next, loaded)) if next == number => loaded,
+            _ => Loaded::load(corpus.archive(), number)?,
+        };
+        // A document that goes on may be binary because of what is in the next segment.
+        let goes_on = part.last().is_some_and(|&(document, _)| !corpus.ends_in(number, document));
+        if goes_on && options.binary != Binary::Text {
+            ahead = Some((number + 1, Loaded::load(corpus.archive(), number + 1)?));
+        }
+        let next = ahead.as_ref().map(|(_, loaded)| loaded);
+        match &loaded {
+            Loaded::Decoded(source) => search.segment(source, number, &part, next)?,
+            Loaded::Indexed(segment) => {
+                search.segment(&Mapped::new(segment)?, number, &part, next)?;
+            }
         }
         if search.assembler.has_ended() {
             break;
         }
     }
     Ok(())
+}
+
+/// A segment in memory: decoded, or mapped from an index.
+enum Loaded<'c> {
+    Decoded(Decoded),
+    Indexed(Segment<'c>),
+}
+
+impl<'c> Loaded<'c> {
+    fn load(archive: &'c Archive, number: usize) -> Result<Self> {
+        match archive.index() {
+            Index::None => Decoded::load(archive, number).map(Self::Decoded),
+            index => Segment::load(archive, number, index).map(Self::Indexed),
+        }
+    }
+
+    /// Where the first NUL of its first document is.
+    fn first_nul(&self) -> Result<Option<u64>> {
+        fn first(source: &impl Source) -> Option<u64> {
+            Nuls::new(source).first(source, source.document_root(0))
+        }
+        Ok(match self {
+            Self::Decoded(source) => first(source),
+            Self::Indexed(segment) => first(&Mapped::new(segment)?),
+        })
+    }
 }
 
 /// A search on its way from segment to segment.
@@ -71,12 +108,14 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Searches documents of a segment, given by their numbers and their places in it.
+    /// Searches documents of a segment, given by their numbers and their places in it. The next segment is there if
+    /// it may matter.
     fn segment(
         &mut self,
         source: &impl Source,
         number: usize,
         part: &[(usize, usize)],
+        next: Option<&Loaded<'_>>,
     ) -> Result<()> {
         let Self { corpus, pattern, options, assembler, going_on } = self;
         let filter = Filter::new(source, pattern.automaton());
@@ -95,9 +134,9 @@ impl Search<'_> {
             if !continued {
                 let here = nuls.as_ref().and_then(|nuls| nuls.first(source, places.clone()));
                 *going_on = GoingOn { document: Some(document), binary: here, line: Vec::new() };
-                if here.is_none() && !ends && nuls.is_some() {
-                    let bytes = length(source, places.clone());
-                    going_on.binary = first_nul_behind(corpus, document, number, bytes)?;
+                if let (None, false, Some(next)) = (here, ends, next) {
+                    let behind = first_nul_behind(corpus, document, number, next)?;
+                    going_on.binary = behind.map(|offset| length(source, places.clone()) + offset);
                 }
             }
             going_on.part(&searcher, places, continued, ends, &mut units);
@@ -138,31 +177,29 @@ fn length<S: Source>(source: &S, places: Range<u32>) -> u64 {
     symbols.iter().map(|&symbol| source.bytes(symbol)).fold(0, u64::saturating_add)
 }
 
-/// Where the first NUL of a document is behind the segment of this number, in which it has `bytes` bytes and no NUL.
+/// Where the first NUL of a document is behind the segment of this number, counted from the start of the next one.
 fn first_nul_behind(
     corpus: &Corpus,
     document: usize,
     segment: usize,
-    mut bytes: u64,
+    next: &Loaded<'_>,
 ) -> Result<Option<u64>> {
-    let (archive, mut segment) = (corpus.archive(), segment);
+    if let Some(offset) = next.first_nul()? {
+        return Ok(Some(offset));
+    }
+    let (archive, mut segment, mut bytes) = (corpus.archive(), segment + 1, 0);
     while !corpus.ends_in(segment, document) {
+        // A document that goes on is all that is in the segment.
+        bytes += archive.summary().segments[segment].text_bytes;
         segment += 1;
-        let info = &archive.summary().segments[segment];
-        let tokens = archive.dictionary(segment)?.tokens(info.text_bytes)?;
-        let has_nul = |token| memchr::memchr(0, tokens.get(token)).is_some();
-        let last = corpus.ends_in(segment, document);
-        if !(0..tokens.len() as u32).into_par_iter().any(has_nul) {
-            // All of the segment is of this document if it goes on.
-            bytes += if last { 0 } else { info.text_bytes };
-            continue;
-        }
-        let source = Decoded::load(archive, segment)?;
-        let places = source.document_root(document - info.first_document as usize);
-        if let Some(offset) = Nuls::new(&source).first(&source, places) {
+        let text_bytes = archive.summary().segments[segment].text_bytes;
+        let tokens = archive.dictionary(segment)?.tokens(text_bytes)?;
+        let any = memchr::memchr(0, tokens.joined()).is_some();
+        drop(tokens);
+        let first = if any { Loaded::load(archive, segment)?.first_nul()? } else { None };
+        if let Some(offset) = first {
             return Ok(Some(bytes + offset));
         }
-        bytes += info.text_bytes;
     }
     Ok(None)
 }

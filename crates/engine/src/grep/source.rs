@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use rayon::prelude::*;
 use tadoc_core::Grammar;
 use tadoc_core::archive::{Archive, Tokens};
 
@@ -26,6 +27,8 @@ pub(super) trait Source: Sync {
     fn symbol(&self, place: u32) -> u32;
     /// The bytes of a token.
     fn token(&self, token: u32) -> &[u8];
+    /// Whether any token has a byte.
+    fn any_token_has(&self, byte: u8) -> bool;
     /// The length of a symbol's text.
     fn bytes(&self, symbol: u32) -> u64;
     /// How many newlines a symbol's text has.
@@ -80,6 +83,11 @@ impl Source for Mapped<'_> {
     #[inline]
     fn token(&self, token: u32) -> &[u8] {
         self.segment.token(token).expect("unpacked before")
+    }
+
+    fn any_token_has(&self, byte: u8) -> bool {
+        let has = |token| memchr::memchr(byte, self.token(token)).is_some();
+        (0..self.token_count()).into_par_iter().with_min_len(1 << 14).any(has)
     }
 
     fn bytes(&self, symbol: u32) -> u64 {
@@ -150,6 +158,10 @@ impl Source for Decoded {
     #[inline]
     fn token(&self, token: u32) -> &[u8] {
         self.tokens.get(token)
+    }
+
+    fn any_token_has(&self, byte: u8) -> bool {
+        memchr::memchr(byte, self.tokens.joined()).is_some()
     }
 
     fn bytes(&self, symbol: u32) -> u64 {

@@ -323,7 +323,7 @@ impl<S: Source> Walk<'_, S> {
             self.pass_all(&symbols[from..]);
         }
         if is_last {
-            self.last_line();
+            self.last_line(filter.ends(state));
         }
     }
 
@@ -425,19 +425,27 @@ impl<S: Source> Walk<'_, S> {
 
     /// The line ends with these bytes, and may match.
     fn candidate(&mut self, last: &[u8]) {
+        let searcher = self.searcher;
+        if searcher.pattern.automaton().is_exact()
+            && let Want::Count | Want::Any = searcher.options.want
+        {
+            self.found.count += 1;
+            return;
+        }
         let start = self.found.text.len();
         self.write_line();
         self.found.text.extend_from_slice(last);
         self.look_at(start, true);
     }
 
-    /// The document ends, and its last line, if it has one without newline, may match.
-    fn last_line(&mut self) {
+    /// The document ends, perhaps with a line without newline, which may match or not.
+    fn last_line(&mut self, may_match: bool) {
         let start = self.found.text.len();
         self.write_line();
-        if self.found.text.len() > start {
-            self.found.last_line = true;
-            self.look_at(start, false);
+        self.found.last_line = self.found.text.len() > start;
+        match self.found.last_line && may_match {
+            true => self.look_at(start, false),
+            false => self.found.text.truncate(start),
         }
     }
 
@@ -454,7 +462,8 @@ impl<S: Source> Walk<'_, S> {
         self.found.candidates += 1;
         let text = start..self.found.text.len();
         let line = &self.found.text[text.clone()];
-        let matches = searcher.pattern.is_match(line);
+        let pattern = searcher.pattern;
+        let matches = pattern.automaton().is_exact() || pattern.is_match(line);
         if matches {
             self.found.count += 1;
             if let Want::Lines | Want::CountMatches = searcher.options.want {
