@@ -11,6 +11,7 @@ mod bars;
 mod compress;
 mod contenders;
 mod corpus;
+mod grep;
 mod load;
 mod machine;
 mod measure;
@@ -37,6 +38,7 @@ enum Command {
     Access(access::Access),
     Analytics(analytics::Analytics),
     Compress(compress::Compress),
+    Grep(grep::Grep),
     Scale(scale::Scale),
     Rival(rival::Rival),
     /// Runs a program, and prints what it took as JSON
@@ -62,6 +64,7 @@ fn main() -> ExitCode {
         Command::Access(command) => command.run(),
         Command::Analytics(command) => command.run(),
         Command::Compress(command) => command.run(),
+        Command::Grep(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),
         Command::Measure { output, words } => measure::as_helper(&output, &words),

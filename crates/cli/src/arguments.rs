@@ -28,6 +28,7 @@ pub(crate) use examples;
             "tadoc demo                               see it at work on a bundled corpus"
             "tadoc compress notes/ -o notes.tdc       one archive of a folder"
             "tadoc list notes.tdc                     what is in it"
+            "tadoc grep -n TODO notes.tdc             lines that match"
             "tadoc word-count notes.tdc --top 20      its most frequent words"
             "tadoc collocations notes.tdc --top 20    words that belong together"
             "tadoc cat notes.tdc todo.txt             one document to standard output"
@@ -59,6 +60,7 @@ pub enum Command {
     Verify(commands::verify::Verify),
     Transcode(commands::transcode::Transcode),
     Index(commands::index::Index),
+    Grep(commands::grep::Grep),
     #[command(flatten)]
     Analytics(commands::analytics::Analytics),
     Demo(commands::demo::Demo),

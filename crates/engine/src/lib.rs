@@ -51,6 +51,7 @@
 //! - [`compress`](mod@compress): from inputs to an archive, and from one level to the other.
 //! - [`corpus`]: an open archive, its documents, restoring and verifying.
 //! - [`access`]: any bytes, lines and words of an archive, without expanding the rest.
+//! - [`grep`]: lines of an archive that match a regular expression, found on the compressed form.
 //! - [`analytics`]: the tasks, and what is counted and weighed.
 //! - [`analyzer`]: what turns words into the terms that are counted.
 //! - [`view`]: from archives and an analyzer to the grammar over terms that tasks run on.
@@ -75,6 +76,7 @@ pub mod build;
 pub mod compress;
 pub mod corpus;
 pub mod error;
+pub mod grep;
 mod memory;
 mod parallel;
 pub mod progress;

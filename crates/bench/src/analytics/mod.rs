@@ -15,7 +15,7 @@ mod inside;
 mod limit;
 mod oracle;
 mod outside;
-mod prepare;
+pub mod prepare;
 mod render;
 mod result;
 mod turns;

@@ -47,7 +47,7 @@ impl Preparation {
     }
 
     /// The archive in a folder of its own: what somebody stored beside a ready-made one must not help.
-    fn archive(&self, corpus: &Corpus) -> Result<PathBuf> {
+    pub fn archive(&self, corpus: &Corpus) -> Result<PathBuf> {
         let archive = paths::work("analytics/plain")?.join(format!("{}.tdc", corpus.name));
         let _ = fs::remove_file(view_of(&archive));
         match ready_made(self.archives.as_deref(), &format!("{}.tdc", corpus.name)) {
@@ -86,7 +86,7 @@ impl Preparation {
     }
 
     /// The tar, compressed; kept with a note that says of what it was made, for it takes a minute.
-    fn tar(&self, corpus: &Corpus) -> Result<PathBuf> {
+    pub fn tar(&self, corpus: &Corpus) -> Result<PathBuf> {
         let name = format!("{}.tar.zst", corpus.name);
         if let Some(ready) = ready_made(self.tars.as_deref(), &name) {
             return Ok(ready);

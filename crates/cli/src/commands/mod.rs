@@ -5,6 +5,7 @@ pub mod analytics;
 pub mod completions;
 pub mod compress;
 pub mod demo;
+pub mod grep;
 pub mod index;
 pub mod info;
 pub mod list;
@@ -36,6 +37,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Transcode(command) => command.run(quiet),
         Command::Index(command) => command.run(quiet),
         Command::Analytics(command) => command.run(quiet),
+        Command::Grep(command) => command.run(quiet),
         Command::Demo(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

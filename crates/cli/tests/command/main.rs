@@ -6,6 +6,7 @@ mod analytics;
 mod answers;
 mod faults;
 mod folder;
+mod grep;
 mod inputs;
 mod interrupts;
 mod query;

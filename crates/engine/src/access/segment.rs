@@ -33,7 +33,7 @@ pub struct Segment<'c> {
 
 impl<'c> Segment<'c> {
     /// Maps what is stored of it, if `index` has it, and derives what is not.
-    pub(super) fn load(archive: &'c Archive, number: usize, index: Index) -> Result<Self> {
+    pub(crate) fn load(archive: &'c Archive, number: usize, index: Index) -> Result<Self> {
         let text_bytes = archive.summary().segments[number].text_bytes;
         if index == Index::None {
             let (grammar, dictionary) = archive.segment(number)?;

@@ -201,7 +201,7 @@ impl Corpus {
     }
 
     /// Whether a document that is in a segment ends there.
-    fn ends_in(&self, segment: usize, document: usize) -> bool {
+    pub(crate) fn ends_in(&self, segment: usize, document: usize) -> bool {
         let next = self.archive.summary().segments.get(segment + 1);
         next.is_none_or(|next| next.first_document as usize != document)
     }

@@ -425,6 +425,11 @@ impl Tokens {
         &self.bytes[start as usize..self.ends[token] as usize]
     }
 
+    /// The bytes of all, one after the other.
+    pub fn joined(&self) -> &[u8] {
+        &self.bytes
+    }
+
     /// The bytes of all, one after the other, and where each ends.
     pub fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
         (self.bytes, self.ends)

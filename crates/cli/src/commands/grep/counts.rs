@@ -1,0 +1,102 @@
+//! Counts and names of documents: `-c`, `--count-matches`, `-l`, `--files-without-match` and `-q`.
+
+use std::io;
+use std::ops::ControlFlow;
+
+use tadoc::grep::{Line, Options, Sink, Summary, Want};
+
+use super::arguments::PrintArguments;
+use super::{Names, Printer, Style, put};
+use crate::output::Output;
+
+pub struct Counts<'c> {
+    output: &'c mut Output,
+    names: Names<'c>,
+    shows: Shows,
+    with_name: bool,
+    colors: bool,
+    found: bool,
+}
+
+/// What is printed of a document.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shows {
+    Nothing,
+    Lines,
+    Matches,
+    NameIfFound,
+    NameIfNot,
+}
+
+impl<'c> Counts<'c> {
+    pub fn new(
+        output: &'c mut Output,
+        names: Names<'c>,
+        quiet: bool,
+        options: &Options,
+        print: &PrintArguments,
+    ) -> Self {
+        let shows = match options.want {
+            _ if quiet => Shows::Nothing,
+            Want::Count => Shows::Lines,
+            Want::CountMatches => Shows::Matches,
+            _ if print.files_without_match => Shows::NameIfNot,
+            _ => Shows::NameIfFound,
+        };
+        let colors = print.colors(output.is_terminal());
+        Self { output, names, shows, with_name: !print.no_filename, colors, found: false }
+    }
+
+    /// Whether anything was found.
+    pub fn found(&self) -> bool {
+        self.found
+    }
+}
+
+impl Printer for Counts<'_> {
+    fn next_archive(&mut self, first: usize) {
+        self.names.first = first;
+    }
+
+    fn has_enough(&self) -> bool {
+        self.shows == Shows::Nothing && self.found
+    }
+}
+
+impl Sink for Counts<'_> {
+    fn line(&mut self, _: usize, _: &Line<'_>) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn gap(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn end(&mut self, document: usize, summary: &Summary) -> io::Result<ControlFlow<()>> {
+        let (shown, count) = match self.shows {
+            Shows::Nothing | Shows::NameIfFound => (summary.lines > 0, None),
+            Shows::NameIfNot => (summary.lines == 0, None),
+            Shows::Lines => (summary.lines > 0, Some(summary.lines)),
+            Shows::Matches => (summary.lines > 0, Some(summary.matches)),
+        };
+        self.found |= shown;
+        if self.shows == Shows::Nothing {
+            return Ok(if shown { ControlFlow::Break(()) } else { ControlFlow::Continue(()) });
+        }
+        if shown {
+            let mut row = Vec::new();
+            if self.with_name || count.is_none() {
+                Style::NAME.write(self.colors, &self.names.get(document).name, &mut row);
+            }
+            if let Some(count) = count {
+                if self.with_name {
+                    row.push(b':');
+                }
+                row.extend_from_slice(itoa::Buffer::new().format(count).as_bytes());
+            }
+            row.push(b'\n');
+            put(self.output, &row)?;
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}

@@ -1,0 +1,200 @@
+//! Lines for people and scripts: names, numbers, text, and matches in colour.
+
+use std::io;
+use std::ops::{ControlFlow, Range};
+
+use tadoc::grep::{Line, Options, Pattern, Sink, Summary};
+
+use super::arguments::PrintArguments;
+use super::{Names, Printer, Style, put};
+use crate::output::Output;
+
+pub struct Lines<'l> {
+    output: &'l mut Output,
+    names: Names<'l>,
+    pattern: &'l Pattern,
+    numbers: bool,
+    columns: bool,
+    offsets: bool,
+    with_name: bool,
+    headings: bool,
+    colors: bool,
+    /// Lines are given for their matches, and these alone are printed.
+    only_matching: bool,
+    /// Whether matches are there to be shown.
+    inverted: bool,
+    /// Whether lines nearby are given, too.
+    nearby: bool,
+    /// Whether anything of a document was printed before; whether anything of this one was.
+    any: bool,
+    any_of_document: bool,
+    /// The row that is being put together, and the matches in it.
+    row: Vec<u8>,
+    matches: Vec<Range<usize>>,
+}
+
+impl<'l> Lines<'l> {
+    pub fn new(
+        output: &'l mut Output,
+        names: Names<'l>,
+        pattern: &'l Pattern,
+        options: &Options,
+        print: &PrintArguments,
+    ) -> Self {
+        let terminal = output.is_terminal();
+        Self {
+            output,
+            names,
+            pattern,
+            numbers: print.numbers_lines(terminal),
+            columns: print.column,
+            offsets: print.byte_offset,
+            with_name: !print.no_filename,
+            headings: print.has_headings(terminal),
+            colors: print.colors(terminal),
+            only_matching: print.only_matching && !options.invert,
+            inverted: options.invert,
+            nearby: options.before > 0 || options.after > 0,
+            any: false,
+            any_of_document: false,
+            row: Vec::new(),
+            matches: Vec::new(),
+        }
+    }
+
+    /// Whether lines need their numbers or offsets.
+    pub fn needs_numbers(&self) -> bool {
+        self.numbers || self.offsets
+    }
+
+    /// Whether anything was found.
+    pub fn found(&self) -> bool {
+        self.any
+    }
+
+    /// Whether the places of matches are needed.
+    fn needs_matches(&self) -> bool {
+        !self.inverted && (self.colors || self.columns || self.only_matching)
+    }
+
+    /// Before the first row of a document: what parts it from the one before, and its name.
+    fn begin(&mut self, document: usize) {
+        if self.any_of_document {
+            return;
+        }
+        if self.any && self.headings && self.with_name {
+            self.row.push(b'\n');
+        } else if self.any && self.nearby {
+            self.row.extend_from_slice(b"--\n");
+        }
+        (self.any, self.any_of_document) = (true, true);
+        if self.headings && self.with_name {
+            Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
+            self.row.push(b'\n');
+        }
+    }
+
+    /// What stands before the text of a row.
+    fn prefix(&mut self, document: usize, line: &Line<'_>, place: Option<usize>) {
+        let separator = if line.asked { b':' } else { b'-' };
+        if self.with_name && !self.headings {
+            Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
+            self.row.push(separator);
+        }
+        let mut number = |style: Style, number: u64| {
+            style.write(self.colors, itoa::Buffer::new().format(number).as_bytes(), &mut self.row);
+            self.row.push(separator);
+        };
+        if self.numbers {
+            number(Style::LINE, line.number);
+        }
+        if let Some(place) = place.filter(|_| self.columns) {
+            number(Style::PLACE, place as u64 + 1);
+        }
+        if self.offsets {
+            let place = place.filter(|_| self.only_matching).unwrap_or(0);
+            number(Style::PLACE, line.offset + place as u64);
+        }
+    }
+
+    /// A part of a line; matches that touch are one in colour.
+    fn text(&mut self, text: &[u8], part: Range<usize>) {
+        if !self.colors {
+            self.row.extend_from_slice(&text[part]);
+            return;
+        }
+        let mut at = part.start;
+        let mut matches = self.matches.iter().filter(|found| !found.is_empty()).peekable();
+        while let Some(found) = matches.next() {
+            if found.end <= at {
+                continue;
+            }
+            if found.start >= part.end {
+                break;
+            }
+            let mut end = found.end;
+            while let Some(next) = matches.next_if(|next| next.start == end) {
+                end = next.end;
+            }
+            let (start, end) = (found.start.max(at), end.min(part.end));
+            self.row.extend_from_slice(&text[at..start]);
+            Style::MATCH.write(true, &text[start..end], &mut self.row);
+            at = end;
+        }
+        self.row.extend_from_slice(&text[at..part.end]);
+    }
+}
+
+impl Printer for Lines<'_> {
+    fn next_archive(&mut self, first: usize) {
+        self.names.first = first;
+    }
+}
+
+impl Sink for Lines<'_> {
+    fn line(&mut self, document: usize, line: &Line<'_>) -> io::Result<()> {
+        self.row.clear();
+        self.begin(document);
+        self.matches.clear();
+        if line.asked && self.needs_matches() {
+            self.matches.extend(self.pattern.find_iter(line.text, line.newline));
+        }
+        // A line may match at its very end only, where there is nothing to show.
+        if line.asked && self.only_matching && !self.matches.is_empty() {
+            for place in 0..self.matches.len() {
+                let found = self.matches[place].clone();
+                self.prefix(document, line, Some(found.start));
+                self.text(line.text, found);
+                self.row.push(b'\n');
+            }
+        } else {
+            let first = self.matches.first().map(|found| found.start);
+            self.prefix(document, line, first);
+            self.text(line.text, 0..line.text.len());
+            self.row.push(b'\n');
+        }
+        put(self.output, &self.row)
+    }
+
+    fn gap(&mut self) -> io::Result<()> {
+        put(self.output, b"--\n")
+    }
+
+    fn end(&mut self, document: usize, summary: &Summary) -> io::Result<ControlFlow<()>> {
+        if summary.lines > 0
+            && let Some(offset) = summary.binary
+        {
+            self.row.clear();
+            self.any = true;
+            if self.with_name {
+                Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
+                self.row.extend_from_slice(b": ");
+            }
+            let told = format!("binary file matches (found \"\\0\" byte around offset {offset})\n");
+            self.row.extend_from_slice(told.as_bytes());
+            put(self.output, &self.row)?;
+        }
+        self.any_of_document = false;
+        Ok(ControlFlow::Continue(()))
+    }
+}

@@ -1,0 +1,311 @@
+//! From what a person types to the regular expression that decides about one line.
+//!
+//! The syntax is that of the crate `regex`, on bytes and with Unicode, and as in ripgrep nothing matches across
+//! lines: classes lose the newline, and a newline that is asked for is an error. `\A` and `\z` are the edges of a
+//! line, as `^` and `$` are. Text that is not UTF-8 is searched as it is; no character class matches its bytes.
+
+use std::fmt::Display;
+use std::ops::Range;
+
+use regex_automata::Input;
+use regex_automata::meta::{BuildError, Regex};
+use regex_automata::util::syntax;
+use regex_syntax::ast::{self, Ast, Visitor};
+use regex_syntax::hir::translate::TranslatorBuilder;
+use regex_syntax::hir::{Capture, Class, ClassBytes, ClassBytesRange, ClassUnicode};
+use regex_syntax::hir::{ClassUnicodeRange, Hir, HirKind, Look, Repetition};
+
+use super::automaton::Automaton;
+use crate::error::{Error, Result};
+
+/// Bytes that the compiled expression may take, as in ripgrep.
+const MOST_BYTES: usize = 100 << 20;
+/// How deep groups may be nested.
+const DEEPEST: u32 = 250;
+
+/// When letters match those of the other case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Case {
+    /// Never.
+    #[default]
+    Sensitive,
+    /// Always.
+    Insensitive,
+    /// If the patterns have letters or digits, and no upper case letter among them.
+    Smart,
+}
+
+/// How patterns are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Syntax {
+    /// About upper and lower case.
+    pub case: Case,
+    /// Patterns are what is looked for, and no regular expressions.
+    pub fixed: bool,
+    /// A match has no word character right before and behind it.
+    pub whole_words: bool,
+    /// A match is a whole line; goes before `whole_words`.
+    pub whole_lines: bool,
+}
+
+/// One or several regular expressions, of which any may match a line.
+#[derive(Debug)]
+pub struct Pattern {
+    regex: Regex,
+    automaton: Automaton,
+}
+
+impl Pattern {
+    /// Reads and compiles patterns; none of them match nothing.
+    ///
+    /// Error: [`Error::BadPattern`] where one is no regular expression, asks for a newline, or would be too large.
+    pub fn new(patterns: &[impl AsRef<str>], syntax: Syntax) -> Result<Self> {
+        let written: Vec<String> = patterns
+            .iter()
+            .map(|pattern| match syntax.fixed {
+                true => regex_syntax::escape(pattern.as_ref()),
+                false => pattern.as_ref().to_owned(),
+            })
+            .collect();
+        let mut letters = Letters::default();
+        let mut trees = Vec::with_capacity(written.len());
+        for (pattern, given) in written.iter().zip(patterns) {
+            let mut parser = ast::parse::ParserBuilder::new().nest_limit(DEEPEST).build();
+            let tree = parser.parse(pattern).map_err(|error| bad(given, error))?;
+            letters = ast::visit(&tree, Letters { asked: given.as_ref(), ..letters })?;
+            trees.push(tree);
+        }
+        let insensitive = match syntax.case {
+            Case::Sensitive => false,
+            Case::Insensitive => true,
+            Case::Smart => letters.any && !letters.upper,
+        };
+        let mut translator = TranslatorBuilder::new();
+        translator.case_insensitive(insensitive).multi_line(true).unicode(true).utf8(false);
+        let mut parts = Vec::with_capacity(trees.len());
+        for ((pattern, tree), given) in written.iter().zip(&trees).zip(patterns) {
+            let part = translator.build().translate(pattern, tree);
+            let part = part.map_err(|error| bad(given, error))?;
+            parts.push(around(within_lines(&part), syntax));
+        }
+        let all = Hir::alternation(parts);
+        let regex = Regex::builder()
+            .configure(
+                Regex::config().utf8_empty(false).nfa_size_limit(Some(MOST_BYTES)).onepass(false),
+            )
+            .syntax(syntax::Config::new().utf8(false))
+            .build_from_hir(&all);
+        let joined = || {
+            let patterns: Vec<&str> = patterns.iter().map(AsRef::as_ref).collect();
+            patterns.join("|")
+        };
+        let regex = regex.map_err(|error| bad(&joined(), too_large(&error)))?;
+        Ok(Self { regex, automaton: Automaton::new(&all) })
+    }
+
+    /// Whether a line matches; it comes without its newline. O(line) at best, O(line × pattern) at worst.
+    pub fn is_match(&self, line: &[u8]) -> bool {
+        self.regex.is_match(Input::new(line))
+    }
+
+    /// Where a line matches: leftmost matches that do not overlap. It comes without its newline; `newline` tells
+    /// whether it has one. As in ripgrep, an empty match at the end of a line is in front of the newline, and
+    /// where there is none, no match.
+    pub fn find_iter<'p>(
+        &'p self,
+        line: &'p [u8],
+        newline: bool,
+    ) -> impl Iterator<Item = Range<usize>> + 'p {
+        let found = self.regex.find_iter(Input::new(line)).map(|found| found.range());
+        found.filter(move |found| newline || found.start < line.len())
+    }
+
+    /// Where the first match at or behind `from` ends or is known of, in text of several lines: a place in its line
+    /// or at the end of that.
+    pub(super) fn find_in_text(&self, text: &[u8], from: usize) -> Option<usize> {
+        let found = self.regex.search_half(&Input::new(text).span(from..text.len()).earliest(true));
+        found.map(|found| found.offset())
+    }
+
+    /// The automaton that sorts out lines which cannot match.
+    pub(super) fn automaton(&self) -> &Automaton {
+        &self.automaton
+    }
+}
+
+fn bad(pattern: &(impl AsRef<str> + ?Sized), reason: impl Display) -> Error {
+    Error::BadPattern { pattern: pattern.as_ref().to_owned(), reason: reason.to_string() }
+}
+
+fn too_large(error: &BuildError) -> String {
+    match error.size_limit() {
+        Some(limit) => format!(
+            "compiled, it would take more than {limit} bytes; repeat less, or look for less at a time"
+        ),
+        None => error.to_string(),
+    }
+}
+
+/// What letters there are in patterns, and whether a newline is asked for.
+#[derive(Default)]
+struct Letters<'p> {
+    asked: &'p str,
+    any: bool,
+    upper: bool,
+}
+
+impl Letters<'_> {
+    fn literal(&mut self, literal: &ast::Literal) {
+        self.any = true;
+        self.upper |= literal.c.is_uppercase();
+    }
+}
+
+impl Visitor for Letters<'_> {
+    type Output = Self;
+    type Err = Error;
+
+    fn finish(self) -> Result<Self> {
+        Ok(self)
+    }
+
+    fn visit_pre(&mut self, tree: &Ast) -> Result<()> {
+        if let Ast::Literal(literal) = tree {
+            if literal.c == '\n' {
+                return Err(bad(
+                    self.asked,
+                    "it asks for a newline, but lines are searched one by one",
+                ));
+            }
+            self.literal(literal);
+        }
+        Ok(())
+    }
+
+    fn visit_class_set_item_pre(&mut self, item: &ast::ClassSetItem) -> Result<()> {
+        match item {
+            ast::ClassSetItem::Literal(literal) => self.literal(literal),
+            ast::ClassSetItem::Range(range) => {
+                self.literal(&range.start);
+                self.literal(&range.end);
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// The expression with what stands around it.
+fn around(expression: Hir, syntax: Syntax) -> Hir {
+    let (before, behind) = match syntax {
+        Syntax { whole_lines: true, .. } => (Look::StartLF, Look::EndLF),
+        Syntax { whole_words: true, .. } => (Look::WordStartHalfUnicode, Look::WordEndHalfUnicode),
+        _ => return expression,
+    };
+    Hir::concat(vec![Hir::look(before), expression, Hir::look(behind)])
+}
+
+/// The expression without newlines, and without groups, which no one asks for.
+fn within_lines(expression: &Hir) -> Hir {
+    map(expression, &mut |kind| match kind {
+        // A class that had the newline alone.
+        HirKind::Literal(literal) if literal.0.contains(&b'\n') => Some(Hir::fail()),
+        HirKind::Class(Class::Unicode(class)) => {
+            let mut without = class.clone();
+            without.difference(&ClassUnicode::new([ClassUnicodeRange::new('\n', '\n')]));
+            Some(Hir::class(Class::Unicode(without)))
+        }
+        HirKind::Class(Class::Bytes(class)) => {
+            let mut without = class.clone();
+            without.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')]));
+            Some(Hir::class(Class::Bytes(without)))
+        }
+        HirKind::Look(Look::Start) => Some(Hir::look(Look::StartLF)),
+        HirKind::Look(Look::End) => Some(Hir::look(Look::EndLF)),
+        _ => None,
+    })
+}
+
+/// An expression in which `change` may put another in the place of any part; groups become what is in them.
+pub(super) fn map(expression: &Hir, change: &mut impl FnMut(&HirKind) -> Option<Hir>) -> Hir {
+    if let Some(changed) = change(expression.kind()) {
+        return changed;
+    }
+    match expression.kind() {
+        HirKind::Capture(Capture { sub, .. }) => map(sub, change),
+        HirKind::Repetition(repetition) => {
+            let sub = Box::new(map(&repetition.sub, change));
+            Hir::repetition(Repetition { sub, ..*repetition })
+        }
+        HirKind::Concat(parts) => Hir::concat(parts.iter().map(|part| map(part, change)).collect()),
+        HirKind::Alternation(parts) => {
+            Hir::alternation(parts.iter().map(|part| map(part, change)).collect())
+        }
+        _ => expression.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pattern(text: &str) -> Pattern {
+        Pattern::new(&[text], Syntax::default()).unwrap()
+    }
+
+    #[test]
+    fn nothing_matches_a_newline() {
+        for text in [r"\n", "a\nb", r"x|\n", r"\x0A", r"(a\n)"] {
+            let error = Pattern::new(&[text], Syntax::default()).unwrap_err();
+            assert!(error.to_string().contains("newline"), "{error}");
+        }
+        for text in [r"a[^b]b", r"a\sb", "(?s)a.b", r"a[\n]b", r"(?-u)a[^b]b"] {
+            assert_eq!(pattern(text).find_in_text(b"a\nb", 0), None, "{text}");
+        }
+        assert_eq!(pattern("^b$").find_in_text(b"a\nb\nc", 0), Some(3));
+        assert_eq!(pattern(r"\Ab\z").find_in_text(b"a\nb\nc", 0), Some(3));
+    }
+
+    #[test]
+    fn case_depends_on_the_letters_of_all_patterns() {
+        let matches = |patterns: &[&str], case, line: &[u8]| {
+            Pattern::new(patterns, Syntax { case, ..Syntax::default() }).unwrap().is_match(line)
+        };
+        assert!(matches(&["a"], Case::Smart, b"A"));
+        assert!(!matches(&["a", "B"], Case::Smart, b"A"));
+        assert!(!matches(&["[A-B]"], Case::Smart, b"a"));
+        assert!(matches(&[r"\Sx"], Case::Smart, b"aX"));
+        assert!(matches(&["A"], Case::Insensitive, b"a"));
+        assert!(!matches(&["A"], Case::Sensitive, b"a"));
+        assert!(matches(&["\u{e9}"], Case::Insensitive, "\u{c9}".as_bytes()));
+    }
+
+    #[test]
+    fn words_and_lines_are_whole() {
+        let words = Syntax { whole_words: true, ..Syntax::default() };
+        let found = |text: &str, syntax, line: &str| -> Vec<Range<usize>> {
+            Pattern::new(&[text], syntax).unwrap().find_iter(line.as_bytes(), true).collect()
+        };
+        assert_eq!(found("foo", words, "foo foobar, foo"), [0..3, 12..15]);
+        assert_eq!(found("-foo", words, "x -foo"), [2..6]);
+        assert_eq!(found("a|ab", words, "ab"), [0..2]);
+        let lines = Syntax { whole_lines: true, whole_words: true, ..Syntax::default() };
+        assert_eq!(found("a|ab", lines, "ab"), [0..2]);
+        assert!(found("a|ab", lines, "ab ").is_empty());
+    }
+
+    #[test]
+    fn no_patterns_match_nothing_and_an_empty_one_everything() {
+        let none: [&str; 0] = [];
+        assert!(!Pattern::new(&none, Syntax::default()).unwrap().is_match(b""));
+        assert!(pattern("").is_match(b""));
+    }
+
+    #[test]
+    fn what_explodes_is_refused() {
+        let error = Pattern::new(&[r"((\w{100}){100}){100}"], Syntax::default()).unwrap_err();
+        assert!(error.to_string().contains("would take more than"), "{error}");
+        let error = Pattern::new(&["a(b"], Syntax::default()).unwrap_err();
+        assert!(matches!(&error, Error::BadPattern { pattern, .. } if pattern == "a(b"), "{error}");
+    }
+}

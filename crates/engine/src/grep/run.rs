@@ -1,0 +1,413 @@
+//! The search of a corpus: segments one after the other, their stretches on all threads, lines in order.
+//!
+//! Stretches are searched in batches. While a batch is searched, what was found in the one before is given to the
+//! sink; so there are at most two batches in memory.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rayon::prelude::*;
+use tadoc_core::archive::Archive;
+
+use super::assemble::{Assembler, Kind, Unit};
+use super::binary::Nuls;
+use super::filter::Filter;
+use super::pattern::Pattern;
+use super::source::{Decoded, Mapped, Source};
+use super::stretch::{Found, STRETCH_SYMBOLS, Searcher, cut};
+use super::text::Writer;
+use super::{Binary, Options, Sink, Want};
+use crate::access::{Index, Segment};
+use crate::corpus::Corpus;
+use crate::error::Result;
+
+/// Groups of stretches that are searched at a time, for each thread.
+const GROUPS_PER_THREAD: usize = 4;
+/// Where so many times the symbols of the root that are searched are as many as the tokens, most tokens will be met.
+const MET_AGAIN: u64 = 4;
+/// To write out and look at a line alone costs about as much as to write out and search so many bytes of text.
+const LINE_COST: u64 = 400;
+
+/// Searches documents (places in [`Corpus::documents`], ascending) for lines that match, in the rayon pool that it
+/// is called in. What is given to the sink does not depend on the number of threads.
+pub fn search(
+    corpus: &Corpus,
+    documents: &[usize],
+    pattern: &Pattern,
+    options: &Options,
+    sink: &mut dyn Sink,
+) -> Result<()> {
+    let mut options = options.clone();
+    // Lines nearby are found by their numbers, and lines that do not match are counted as the others of all.
+    options.numbers |= options.before > 0 || options.after > 0 || options.invert;
+    let mut search = Search {
+        corpus,
+        pattern,
+        options: &options,
+        assembler: Assembler::new(&options, sink),
+        going_on: GoingOn::default(),
+    };
+    let mut ahead: Option<(usize, Loaded<'_>)> = None;
+    for (number, part) in corpus.segments_of(documents) {
+        let loaded = match ahead.take() {
+            Some((next, loaded)) if next == number => loaded,
+            _ => Loaded::load(corpus.archive(), number)?,
+        };
+        // A document that goes on may be binary because of what is in the next segment.
+        let goes_on = part.last().is_some_and(|&(document, _)| !corpus.ends_in(number, document));
+        if goes_on && options.binary != Binary::Text {
+            ahead = Some((number + 1, Loaded::load(corpus.archive(), number + 1)?));
+        }
+        let next = ahead.as_ref().map(|(_, loaded)| loaded);
+        match &loaded {
+            Loaded::Decoded(source) => search.segment(source, number, &part, next)?,
+            Loaded::Indexed(segment) => {
+                search.segment(&Mapped::new(segment)?, number, &part, next)?;
+            }
+        }
+        if search.assembler.has_ended() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A segment in memory: decoded, or mapped from an index.
+enum Loaded<'c> {
+    Decoded(Decoded),
+    Indexed(Segment<'c>),
+}
+
+impl<'c> Loaded<'c> {
+    fn load(archive: &'c Archive, number: usize) -> Result<Self> {
+        match archive.index() {
+            Index::None => Decoded::load(archive, number).map(Self::Decoded),
+            index => Segment::load(archive, number, index).map(Self::Indexed),
+        }
+    }
+
+    /// Where the first NUL of its first document is.
+    fn first_nul(&self) -> Result<Option<u64>> {
+        fn first(source: &impl Source) -> Option<u64> {
+            Nuls::new(source).first(source, source.document_root(0))
+        }
+        Ok(match self {
+            Self::Decoded(source) => first(source),
+            Self::Indexed(segment) => first(&Mapped::new(segment)?),
+        })
+    }
+}
+
+/// A search on its way from segment to segment.
+struct Search<'s> {
+    corpus: &'s Corpus,
+    pattern: &'s Pattern,
+    options: &'s Options,
+    assembler: Assembler<'s>,
+    going_on: GoingOn,
+}
+
+impl Search<'_> {
+    /// Searches documents of a segment, given by their numbers and their places in it. The next segment is there if
+    /// it may matter.
+    fn segment(
+        &mut self,
+        source: &impl Source,
+        number: usize,
+        part: &[(usize, usize)],
+        next: Option<&Loaded<'_>>,
+    ) -> Result<()> {
+        let Self { corpus, pattern, options, assembler, going_on } = self;
+        let filter = Filter::new(source, pattern.automaton());
+        let searcher = Searcher { source, filter: &filter, pattern, options };
+        let symbols: u64 =
+            part.iter().map(|&(_, own)| source.document_root(own).len() as u64).sum();
+        if symbols * MET_AGAIN >= source.token_count().into() {
+            filter.read_tokens();
+        }
+        let nuls = (options.binary != Binary::Text).then(|| Nuls::new(source));
+        let mut units = Vec::new();
+        for &(document, own) in part {
+            let places = source.document_root(own);
+            let ends = corpus.ends_in(number, document);
+            let continued = going_on.document == Some(document);
+            if !continued {
+                let here = nuls.as_ref().and_then(|nuls| nuls.first(source, places.clone()));
+                *going_on = GoingOn { document: Some(document), binary: here, line: Vec::new() };
+                if let (None, false, Some(next)) = (here, ends, next) {
+                    let behind = first_nul_behind(corpus, document, number, next)?;
+                    going_on.binary = behind.map(|offset| length(source, places.clone()) + offset);
+                }
+            }
+            going_on.part(&searcher, places, continued, ends, &mut units);
+        }
+        let batches = Batches {
+            searcher: &searcher,
+            units: &units,
+            bytes_per_symbol: bytes_per_symbol(corpus, number),
+            dense: AtomicBool::new(starts_dense(pattern, options)),
+        };
+        batches.run(assembler)?;
+        if let Some(document) = going_on.document {
+            assembler.leave_segment(&searcher, &units, document);
+        }
+        Ok(())
+    }
+}
+
+/// Whether all text is written out from the start.
+fn starts_dense(pattern: &Pattern, options: &Options) -> bool {
+    pattern.automaton().lets_all_through() || (options.invert && !counts_only(options))
+}
+
+fn counts_only(options: &Options) -> bool {
+    matches!(options.want, Want::Count | Want::Any)
+}
+
+/// Text of a symbol of the root, on average.
+fn bytes_per_symbol(corpus: &Corpus, segment: usize) -> u64 {
+    let segment = &corpus.archive().summary().segments[segment];
+    segment.text_bytes / segment.root_symbols.max(1)
+}
+
+/// The length of the text of some symbols of the root.
+fn length<S: Source>(source: &S, places: Range<u32>) -> u64 {
+    let mut symbols = Vec::new();
+    source.read_root(places, &mut symbols);
+    symbols.iter().map(|&symbol| source.bytes(symbol)).fold(0, u64::saturating_add)
+}
+
+/// Where the first NUL of a document is behind the segment of this number, counted from the start of the next one.
+fn first_nul_behind(
+    corpus: &Corpus,
+    document: usize,
+    segment: usize,
+    next: &Loaded<'_>,
+) -> Result<Option<u64>> {
+    if let Some(offset) = next.first_nul()? {
+        return Ok(Some(offset));
+    }
+    let (archive, mut segment, mut bytes) = (corpus.archive(), segment + 1, 0);
+    while !corpus.ends_in(segment, document) {
+        // A document that goes on is all that is in the segment.
+        bytes += archive.summary().segments[segment].text_bytes;
+        segment += 1;
+        let text_bytes = archive.summary().segments[segment].text_bytes;
+        let tokens = archive.dictionary(segment)?.tokens(text_bytes)?;
+        let any = memchr::memchr(0, tokens.joined()).is_some();
+        drop(tokens);
+        let first = if any { Loaded::load(archive, segment)?.first_nul()? } else { None };
+        if let Some(offset) = first {
+            return Ok(Some(bytes + offset));
+        }
+    }
+    Ok(None)
+}
+
+/// The document that the units made so far end in.
+#[derive(Default)]
+struct GoingOn {
+    document: Option<usize>,
+    /// Where its first NUL is.
+    binary: Option<u64>,
+    /// What is there of the line that goes on in the next segment.
+    line: Vec<u8>,
+}
+
+impl GoingOn {
+    /// Makes units of the part of the document that is in a segment.
+    fn part<S: Source>(
+        &mut self,
+        searcher: &Searcher<'_, S>,
+        places: Range<u32>,
+        continued: bool,
+        ends: bool,
+        units: &mut Vec<Unit>,
+    ) {
+        let (source, filter) = (searcher.source, searcher.filter);
+        let document = self.document.expect("set for this document");
+        let binary = self.binary;
+        let mut add = |kind, ends| units.push(Unit { document, kind, binary, ends });
+        let mut newline = false;
+        if continued {
+            let mut text = std::mem::take(&mut self.line);
+            let before = text.len() as u64;
+            newline = write_first_line(source, places.clone(), &mut text);
+            match newline || ends {
+                true => add(Kind::Line { text, before }, false),
+                false => self.line = text,
+            }
+        }
+        // A line that began before and does not end before the document does is no line of a stretch.
+        let closed = ends && (newline || !continued);
+        let stretches = cut(source, filter, places.clone(), continued, closed);
+        let last = stretches.len() - 1;
+        for (place, stretch) in stretches.into_iter().enumerate() {
+            add(Kind::Stretch(stretch), ends && place == last);
+        }
+        match ends {
+            true => *self = Self::default(),
+            false if newline || !continued => self.line = last_line(searcher, places),
+            false => {}
+        }
+    }
+}
+
+/// Appends the first line of some symbols of the root, with its newline; tells whether it has one.
+fn write_first_line<S: Source>(source: &S, places: Range<u32>, text: &mut Vec<u8>) -> bool {
+    let mut writer = Writer::new(source);
+    let mut symbol = Vec::new();
+    for place in places {
+        let start = text.len();
+        source.read_root(place..place + 1, &mut symbol);
+        writer.whole(symbol[0], text);
+        if let Some(newline) = memchr::memchr(b'\n', &text[start..]) {
+            text.truncate(start + newline + 1);
+            return true;
+        }
+    }
+    false
+}
+
+/// What stands behind the last newline of some symbols of the root; all of it if there is none.
+fn last_line<S: Source>(searcher: &Searcher<'_, S>, places: Range<u32>) -> Vec<u8> {
+    let (source, filter) = (searcher.source, searcher.filter);
+    let mut symbols = Vec::new();
+    source.read_root(places, &mut symbols);
+    let last = symbols.iter().rposition(|&symbol| filter.has_newline(symbol));
+    let mut writer = Writer::new(source);
+    let mut text = Vec::new();
+    if let Some(last) = last {
+        writer.tail(symbols[last], |symbol| filter.has_newline(symbol), &mut text);
+    }
+    for &symbol in &symbols[last.map_or(0, |last| last + 1)..] {
+        writer.whole(symbol, &mut text);
+    }
+    text
+}
+
+/// The units of a segment, to be searched.
+struct Batches<'b, S> {
+    searcher: &'b Searcher<'b, S>,
+    units: &'b [Unit],
+    bytes_per_symbol: u64,
+    /// Whether text is written out; changes with what was found in the stretches before.
+    dense: AtomicBool,
+}
+
+impl<S: Source> Batches<'_, S> {
+    fn run(&self, assembler: &mut Assembler<'_>) -> Result<()> {
+        let groups = self.groups();
+        let mut before = (0..0, Vec::new());
+        for batch in groups.chunks(GROUPS_PER_THREAD * rayon::current_num_threads()) {
+            let done = assembler.done();
+            let places = batch[0].start..batch[batch.len() - 1].end;
+            let (given, found) = rayon::join(
+                || self.give(assembler, &before),
+                || {
+                    batch
+                        .par_iter()
+                        .flat_map_iter(|group| self.search(group.clone(), done))
+                        .collect()
+                },
+            );
+            given?;
+            if assembler.has_ended() {
+                return Ok(());
+            }
+            before = (places, found);
+        }
+        self.give(assembler, &before)
+    }
+
+    /// Units that are searched by one thread, one after the other.
+    fn groups(&self) -> Vec<Range<usize>> {
+        let mut groups = Vec::new();
+        let (mut start, mut symbols) = (0, 0);
+        for (place, unit) in self.units.iter().enumerate() {
+            symbols += match &unit.kind {
+                Kind::Stretch(stretch) => stretch.places.len(),
+                Kind::Line { .. } => 0,
+            };
+            if symbols >= STRETCH_SYMBOLS as usize || place + 1 == self.units.len() {
+                groups.push(start..place + 1);
+                (start, symbols) = (place + 1, 0);
+            }
+        }
+        groups
+    }
+
+    fn give(
+        &self,
+        assembler: &mut Assembler<'_>,
+        (places, found): &(Range<usize>, Vec<Option<Found>>),
+    ) -> Result<()> {
+        for (place, found) in places.clone().zip(found) {
+            assembler.take(self.searcher, self.units, place, found.as_ref())?;
+        }
+        Ok(())
+    }
+
+    /// Searches units, but none of a document that is done.
+    fn search(
+        &self,
+        places: Range<usize>,
+        mut done: Option<usize>,
+    ) -> impl Iterator<Item = Option<Found>> {
+        let options = self.searcher.options;
+        places.map(move |place| {
+            let unit = &self.units[place];
+            if done == Some(unit.document) {
+                return None;
+            }
+            let found = self.unit(unit);
+            let withheld = unit.binary.is_some() && options.binary == Binary::Withhold;
+            let any = options.want == Want::Any || (options.want == Want::Lines && withheld);
+            if any && found.count > 0 {
+                done = Some(unit.document);
+            }
+            Some(found)
+        })
+    }
+
+    fn unit(&self, unit: &Unit) -> Found {
+        let searcher = self.searcher;
+        let stretch = match &unit.kind {
+            Kind::Stretch(stretch) => stretch,
+            Kind::Line { text, before } => {
+                return searcher.lines_of(text.clone(), 0, -(*before as i64));
+            }
+        };
+        let options = searcher.options;
+        let dense = self.dense.load(Ordering::Relaxed);
+        if options.invert && !counts_only(options) {
+            return searcher.dense(stretch);
+        }
+        if options.want == Want::Lines && (options.before > 0 || options.after > 0) {
+            if dense || searcher.any_candidate(stretch) {
+                return searcher.dense(stretch);
+            }
+            let (newlines, bytes) = searcher.lengths(stretch);
+            return Found { newlines, bytes, ..Found::default() };
+        }
+        let found = if dense { searcher.dense(stretch) } else { searcher.sparse(stretch) };
+        self.choose(stretch.places.len() as u64, found.candidates, dense);
+        found
+    }
+
+    /// Chooses how the next stretches are searched by how many lines of one were looked at. Which way is taken
+    /// changes nothing in what is found.
+    fn choose(&self, symbols: u64, candidates: u64, dense: bool) {
+        // Short stretches say little.
+        if symbols < u64::from(STRETCH_SYMBOLS) / 16
+            || self.searcher.pattern.automaton().lets_all_through()
+        {
+            return;
+        }
+        let (alone, whole) = (candidates * LINE_COST, symbols * self.bytes_per_symbol);
+        let change = if dense { 2 * alone < whole } else { alone > whole };
+        if change {
+            self.dense.store(!dense, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,480 @@
+//! A stretch of a document: whole lines, searched by one thread.
+//!
+//! A stretch is a range of the root. Its first line may begin in the symbol before it, behind that symbol's last
+//! newline, and what stands behind its own last newline is the beginning of the next one. So stretches of a document
+//! are searched apart, and their lines are all of the document's, each once.
+//!
+//! There are two ways to search. *Sparse*: the filter goes over the root, and where it finds a line that may match,
+//! that line alone is written out and looked at. *Dense*: all text is written out and searched; better where many
+//! lines match. Both give the same lines.
+
+use std::ops::Range;
+
+use super::automaton::{FAILED, START, State};
+use super::filter::Filter;
+use super::pattern::Pattern;
+use super::source::{Source, count_newlines};
+use super::text::{Piece, Writer};
+use super::{Options, Want};
+
+/// So many symbols of the root make a stretch.
+pub(super) const STRETCH_SYMBOLS: u32 = 4096;
+
+/// Lines of a document, as a part of a segment's root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Stretch {
+    /// The symbols.
+    pub(super) places: Range<u32>,
+    /// The symbol in which the first line begins, behind its last newline.
+    pub(super) before: Option<u32>,
+    /// The first line began in another segment, and is no line of this stretch.
+    pub(super) skip_first: bool,
+    /// The document ends here, if need be with a line without newline.
+    pub(super) closed: bool,
+}
+
+/// Cuts a part of the root that belongs to one document. `first` as [`Stretch::skip_first`], `closed` as
+/// [`Stretch::closed`] of the last one.
+pub(super) fn cut<S: Source>(
+    source: &S,
+    filter: &Filter<'_, S>,
+    places: Range<u32>,
+    skip_first: bool,
+    closed: bool,
+) -> Vec<Stretch> {
+    let mut stretches = Vec::new();
+    let mut start = places.start;
+    let mut before = None;
+    let mut symbols = Vec::new();
+    while places.end - start > STRETCH_SYMBOLS {
+        // To the first newline behind so many symbols.
+        let from = start + STRETCH_SYMBOLS - 1;
+        let mut found = None;
+        for ahead in (from..places.end).step_by(64) {
+            source.read_root(ahead..places.end.min(ahead + 64), &mut symbols);
+            if let Some(at) = symbols.iter().position(|&symbol| filter.has_newline(symbol)) {
+                found = Some((ahead + at as u32 + 1, symbols[at]));
+                break;
+            }
+        }
+        let Some((end, symbol)) = found else { break };
+        let skip_first = skip_first && start == places.start;
+        stretches.push(Stretch { places: start..end, before, skip_first, closed: false });
+        (start, before) = (end, Some(symbol));
+    }
+    let skip_first = skip_first && start == places.start;
+    stretches.push(Stretch { places: start..places.end, before, skip_first, closed });
+    stretches
+}
+
+/// A line that was found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct FoundLine {
+    /// Newlines of the stretch before the line; only if numbers are wanted.
+    pub(super) newlines: u64,
+    /// Where it starts, counted from the start of the stretch's first symbol: less than 0 for a line that began in
+    /// the symbol before. Only if numbers are wanted.
+    pub(super) offset: i64,
+    /// Its bytes in [`Found::text`], without newline.
+    pub(super) text: Range<usize>,
+    /// Whether it has a newline.
+    pub(super) newline: bool,
+    /// How many matches it has; only if they are to be counted.
+    pub(super) matches: u64,
+}
+
+/// What was found in a stretch.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// How many lines match, or do not match if these are wanted.
+    pub(super) count: u64,
+    /// The lines, if they are wanted.
+    pub(super) lines: Vec<FoundLine>,
+    /// Their bytes; all lines of the stretch with their newlines if `whole`.
+    pub(super) text: Vec<u8>,
+    /// Whether `text` has all lines, the first of which is [`Found::first`].
+    pub(super) whole: bool,
+    /// Newlines before the text, if `whole`, and where it starts.
+    pub(super) first: (u64, i64),
+    /// How many newlines and bytes the symbols of the stretch have, if numbers are wanted.
+    pub(super) newlines: u64,
+    pub(super) bytes: u64,
+    /// How many lines of the stretch were looked at one by one.
+    pub(super) candidates: u64,
+    /// Whether the document ends here with a line without newline; only if lines that do not match are counted.
+    pub(super) last_line: bool,
+}
+
+/// Searches stretches of a segment.
+pub(super) struct Searcher<'s, S> {
+    pub(super) source: &'s S,
+    pub(super) filter: &'s Filter<'s, S>,
+    pub(super) pattern: &'s Pattern,
+    pub(super) options: &'s Options,
+}
+
+impl<S: Source> Searcher<'_, S> {
+    /// Searches a stretch by writing out the lines that may match.
+    pub(super) fn sparse(&self, stretch: &Stretch) -> Found {
+        let mut symbols = Vec::new();
+        self.source.read_root(stretch.places.clone(), &mut symbols);
+        let mut walk = Walk {
+            searcher: self,
+            writer: Writer::new(self.source),
+            line: stretch.before.map(Piece::Tail).into_iter().collect(),
+            newlines: 0,
+            position: 0,
+            found: Found::default(),
+        };
+        let state = match stretch {
+            Stretch { skip_first: true, .. } => FAILED,
+            Stretch { before: Some(symbol), .. } => self.filter.step(*symbol, START).state(),
+            Stretch { before: None, .. } => START,
+        };
+        walk.root(&symbols, state, stretch.closed);
+        let mut found = walk.found;
+        if self.options.numbers {
+            found.bytes = walk.position;
+            found.newlines = walk.newlines;
+        }
+        if self.options.invert {
+            // Only counts are wanted, or this would not have been the way.
+            let skipped = stretch.skip_first && found.newlines > 0;
+            let lines = found.newlines + u64::from(found.last_line) - u64::from(skipped);
+            found.count = lines.saturating_sub(found.count);
+        }
+        found
+    }
+
+    /// Whether the filter lets any line of a stretch through.
+    pub(super) fn any_candidate(&self, stretch: &Stretch) -> bool {
+        let mut symbols = Vec::new();
+        self.source.read_root(stretch.places.clone(), &mut symbols);
+        let mut state = match stretch {
+            Stretch { skip_first: true, .. } => FAILED,
+            Stretch { before: Some(symbol), .. } => self.filter.step(*symbol, START).state(),
+            Stretch { before: None, .. } => START,
+        };
+        for &symbol in &symbols {
+            let step = self.filter.step(symbol, state);
+            if step.hit() {
+                return true;
+            }
+            state = step.state();
+        }
+        stretch.closed && self.filter.ends(state)
+    }
+
+    /// How many newlines and bytes the symbols of a stretch have.
+    pub(super) fn lengths(&self, stretch: &Stretch) -> (u64, u64) {
+        let mut symbols = Vec::new();
+        self.source.read_root(stretch.places.clone(), &mut symbols);
+        symbols.iter().fold((0, 0), |(newlines, bytes), &symbol| {
+            (newlines + self.source.newlines(symbol), bytes + self.source.bytes(symbol))
+        })
+    }
+
+    /// All lines of a stretch with their newlines, how many newlines of the stretch are before them, and where they
+    /// start, counted from its first symbol.
+    pub(super) fn text(&self, stretch: &Stretch) -> (Vec<u8>, u64, i64) {
+        let mut symbols = Vec::new();
+        self.source.read_root(stretch.places.clone(), &mut symbols);
+        let mut writer = Writer::new(self.source);
+        let mut text = Vec::new();
+        if let Some(before) = stretch.before {
+            writer.tail(before, |symbol| self.filter.has_newline(symbol), &mut text);
+        }
+        let mut offset = -(text.len() as i64);
+        for &symbol in &symbols {
+            writer.whole(symbol, &mut text);
+        }
+        if !stretch.closed {
+            text.truncate(memchr::memrchr(b'\n', &text).map_or(0, |newline| newline + 1));
+        }
+        let mut newlines = 0;
+        if stretch.skip_first {
+            let start = memchr::memchr(b'\n', &text).map_or(text.len(), |newline| newline + 1);
+            newlines = 1;
+            offset += start as i64;
+            text.drain(..start);
+        }
+        (text, newlines, offset)
+    }
+
+    /// Searches a stretch by writing out all of it.
+    pub(super) fn dense(&self, stretch: &Stretch) -> Found {
+        let (text, newlines, offset) = self.text(stretch);
+        let mut found = self.lines_of(text, newlines, offset);
+        if self.options.numbers {
+            (found.newlines, found.bytes) = self.lengths(stretch);
+        }
+        found
+    }
+
+    /// Searches lines; `newlines` and `offset` are of the first one.
+    pub(super) fn lines_of(&self, text: Vec<u8>, newlines: u64, offset: i64) -> Found {
+        let mut found = Found { whole: true, first: (newlines, offset), ..Found::default() };
+        let mut line_number = newlines;
+        let mut at = 0;
+        while at < text.len() {
+            let place = self.pattern.find_in_text(&text, at);
+            let line = place.map(|place| {
+                let start =
+                    memchr::memrchr(b'\n', &text[at..place]).map_or(at, |last| at + last + 1);
+                let end =
+                    memchr::memchr(b'\n', &text[place..]).map_or(text.len(), |next| place + next);
+                start..end
+            });
+            // An empty match behind the last newline is in no line.
+            let line = line.filter(|line| line.start < text.len());
+            let start = line.as_ref().map_or(text.len(), |line| line.start);
+            if self.options.invert {
+                let mut from = at;
+                while from < start {
+                    let end =
+                        memchr::memchr(b'\n', &text[from..start]).map_or(start, |next| from + next);
+                    self.keep_line(&mut found, &text, from..end, line_number, offset);
+                    line_number += 1;
+                    from = end + 1;
+                }
+            } else if self.options.numbers {
+                line_number += count_newlines(&text[at..start]);
+            }
+            let Some(line) = line else { break };
+            at = line.end + 1;
+            if !self.options.invert {
+                self.keep_line(&mut found, &text, line, line_number, offset);
+                if self.options.want == Want::Any {
+                    break;
+                }
+            }
+            line_number += 1;
+        }
+        found.text = text;
+        found
+    }
+
+    fn keep_line(
+        &self,
+        found: &mut Found,
+        text: &[u8],
+        line: Range<usize>,
+        newlines: u64,
+        offset: i64,
+    ) {
+        found.count += 1;
+        found.candidates += 1;
+        if let Want::Lines | Want::CountMatches = self.options.want {
+            let newline = line.end < text.len();
+            let matches = self.count_matches(&text[line.clone()], newline);
+            let offset = offset + line.start as i64;
+            found.lines.push(FoundLine { newlines, offset, text: line, newline, matches });
+        }
+    }
+
+    fn count_matches(&self, line: &[u8], newline: bool) -> u64 {
+        match self.options.want {
+            Want::CountMatches if !self.options.invert => {
+                self.pattern.find_iter(line, newline).count() as u64
+            }
+            _ => 0,
+        }
+    }
+}
+
+/// A way over symbols that writes out the lines that may match.
+struct Walk<'w, S> {
+    searcher: &'w Searcher<'w, S>,
+    writer: Writer<'w, S>,
+    /// What has been read of the line, up to where the walk is.
+    line: Vec<Piece>,
+    /// Newlines and bytes up to where the walk is, if numbers are wanted.
+    newlines: u64,
+    position: u64,
+    found: Found,
+}
+
+impl<S: Source> Walk<'_, S> {
+    /// Goes over symbols of the root; where the document ends behind them (`closed`), a last line without newline is
+    /// looked at, too.
+    fn root(&mut self, symbols: &[u32], mut state: State, closed: bool) {
+        let filter = self.searcher.filter;
+        let mut row = filter.row(state);
+        // The symbols before this one are counted, and the line is what `self.line` has and those from this one on.
+        let mut from = 0;
+        for (place, &symbol) in symbols.iter().enumerate() {
+            let known = Filter::<S>::known(row, symbol);
+            let step = known.unwrap_or_else(|| filter.step(symbol, state));
+            if step.hit() {
+                self.pass_all(&symbols[from..place]);
+                self.symbol(symbol, state);
+                if self.ends() {
+                    return;
+                }
+                from = place + 1;
+            }
+            if step.state() != state {
+                state = step.state();
+                row = filter.row(state);
+            }
+        }
+        let is_last = closed && (filter.ends(state) || self.searcher.options.invert);
+        if is_last || self.searcher.options.numbers {
+            self.pass_all(&symbols[from..]);
+        }
+        if is_last {
+            self.last_line(filter.ends(state));
+        }
+    }
+
+    /// Passes symbols of which none ends a line that may match.
+    fn pass_all(&mut self, symbols: &[u32]) {
+        let filter = self.searcher.filter;
+        let mut from = 0;
+        if let Some(last) = symbols.iter().rposition(|&symbol| filter.has_newline(symbol)) {
+            self.begin_line(symbols[last]);
+            from = last + 1;
+        }
+        self.line.extend(symbols[from..].iter().map(|&symbol| Piece::Whole(symbol)));
+        if self.searcher.options.numbers {
+            for &symbol in symbols {
+                self.pass(symbol);
+            }
+        }
+    }
+
+    /// Whether enough was found.
+    fn ends(&self) -> bool {
+        self.searcher.options.want == Want::Any
+            && !self.searcher.options.invert
+            && self.found.count > 0
+    }
+
+    /// The line that follows begins behind the last newline of a symbol.
+    fn begin_line(&mut self, symbol: u32) {
+        self.line.clear();
+        self.line.push(Piece::Tail(symbol));
+    }
+
+    /// Counts a symbol that has been passed.
+    fn pass(&mut self, symbol: u32) {
+        self.position += self.searcher.source.bytes(symbol);
+        self.newlines += self.searcher.source.newlines(symbol);
+    }
+
+    /// Goes over a symbol in which a line ends that may match.
+    fn symbol(&mut self, symbol: u32, mut state: State) {
+        let source = self.searcher.source;
+        let tokens = source.token_count();
+        if symbol < tokens {
+            self.token(symbol, state);
+            return;
+        }
+        let numbers = self.searcher.options.numbers;
+        let mut above: Vec<Range<u32>> = vec![source.body(symbol - tokens)];
+        while let Some(body) = above.last_mut() {
+            let Some(place) = body.next() else {
+                above.pop();
+                continue;
+            };
+            let symbol = source.symbol(place);
+            let step = self.searcher.filter.step(symbol, state);
+            if step.hit() && symbol >= tokens {
+                above.push(source.body(symbol - tokens));
+                continue;
+            }
+            if step.hit() {
+                self.token(symbol, state);
+                if self.ends() {
+                    return;
+                }
+            } else {
+                match step.newline() {
+                    true => self.begin_line(symbol),
+                    false => self.line.push(Piece::Whole(symbol)),
+                }
+                if numbers {
+                    self.pass(symbol);
+                }
+            }
+            state = step.state();
+        }
+    }
+
+    /// Goes over a token in which a line ends that may match.
+    fn token(&mut self, token: u32, mut state: State) {
+        let filter = self.searcher.filter;
+        let bytes = self.searcher.source.token(token);
+        let mut start = 0;
+        while let Some(length) = memchr::memchr(b'\n', &bytes[start..]) {
+            let part = &bytes[start..start + length];
+            let read = filter.read(state, part);
+            self.position += length as u64;
+            if filter.ends(read) {
+                self.candidate(part);
+            }
+            self.newlines += 1;
+            self.position += 1;
+            self.line.clear();
+            state = START;
+            start += length + 1;
+        }
+        self.position += (bytes.len() - start) as u64;
+        self.begin_line(token);
+    }
+
+    /// The line ends with these bytes, and may match.
+    fn candidate(&mut self, last: &[u8]) {
+        let searcher = self.searcher;
+        if searcher.pattern.automaton().is_exact()
+            && let Want::Count | Want::Any = searcher.options.want
+        {
+            self.found.count += 1;
+            return;
+        }
+        let start = self.found.text.len();
+        self.write_line();
+        self.found.text.extend_from_slice(last);
+        self.look_at(start, true);
+    }
+
+    /// The document ends, perhaps with a line without newline, which may match or not.
+    fn last_line(&mut self, may_match: bool) {
+        let start = self.found.text.len();
+        self.write_line();
+        self.found.last_line = self.found.text.len() > start;
+        match self.found.last_line && may_match {
+            true => self.look_at(start, false),
+            false => self.found.text.truncate(start),
+        }
+    }
+
+    fn write_line(&mut self) {
+        let filter = self.searcher.filter;
+        for &piece in &self.line {
+            self.writer.piece(piece, |symbol| filter.has_newline(symbol), &mut self.found.text);
+        }
+    }
+
+    /// Keeps the line that has been written if it matches.
+    fn look_at(&mut self, start: usize, newline: bool) {
+        let searcher = self.searcher;
+        self.found.candidates += 1;
+        let text = start..self.found.text.len();
+        let line = &self.found.text[text.clone()];
+        let pattern = searcher.pattern;
+        let matches = pattern.automaton().is_exact() || pattern.is_match(line);
+        if matches {
+            self.found.count += 1;
+            if let Want::Lines | Want::CountMatches = searcher.options.want {
+                let matches = searcher.count_matches(line, newline);
+                let offset = self.position as i64 - text.len() as i64;
+                let newlines = self.newlines;
+                self.found.lines.push(FoundLine { newlines, offset, text, newline, matches });
+            }
+        }
+        if !matches || searcher.options.want != Want::Lines {
+            self.found.text.truncate(start);
+        }
+    }
+}

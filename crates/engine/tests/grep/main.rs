@@ -1,0 +1,6 @@
+//! Lines found on the grammar are those that a plain program finds in the text.
+
+mod plain;
+mod segments;
+mod support;
+mod texts;
