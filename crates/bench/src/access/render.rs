@@ -141,7 +141,8 @@ pub fn markdown(run: &AccessRun) -> String {
         format!("# Random access, {}\n\n{}", run.date, machine(&run.machine, &run.command));
     text += &format!("- {}\n\n", conditions(run));
     text += "Operations of one kind are one batch (`Access::run`) on a loaded archive, all results made; times are \
-             medians of the rounds, and M/s are millions of operations in a second.\n\n\
+             medians of the rounds, and M/s are millions of operations in a second. A batch that would take more than 10 seconds \
+             has fewer operations.\n\n\
              - extract: 64 bytes from a place that is drawn, each byte of the corpus being as likely as any other\n\
              - count and search: for a word that is drawn from the vocabulary of a document that is drawn, in that \
              document or in all\n\
