@@ -210,7 +210,7 @@ mod tests {
             "- 2 threads; load of the machine before: 0.25\n",
             "## shorter: 100.0 MB of text, 1 file",
             "| small |    20.0 |       1/5.0 |     5.0 |      10.0 |       0.75x |        20.0 |   0.50 |",
-            "| extract 64 bytes     | small |       1 |       1000 | 2.500 |    2.778 | 400 |",
+            "| extract 64 bytes     | small |       1 |       1000 |  2.500 |    2.778 |     400 |",
             "the first 77 were searched for",
             "| extract 64 bytes         | small |      400.0 |     900.0 |  2.25x |",
             "| MISSED |",
