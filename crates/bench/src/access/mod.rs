@@ -169,6 +169,8 @@ impl Access {
         let archive = prepare::archive(corpus, archives)?;
         let archive_bytes = prepare::length(&archive)?;
         eprintln!("{}: drawing operations", corpus.name);
+        // Words are counted to draw some that have not too many occurrences.
+        prepare::index(&archive, Index::Fast)?;
         let drawn = Drawn::of(&archive, self.operations, self.seed)?;
         let file = prepare::operations(corpus, &drawn)?;
         let mut indexes = Vec::new();

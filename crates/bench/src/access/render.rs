@@ -141,7 +141,8 @@ pub fn markdown(run: &AccessRun) -> String {
         format!("# Random access, {}\n\n{}", run.date, machine(&run.machine, &run.command));
     text += &format!("- {}\n\n", conditions(run));
     text += "Operations of one kind are one batch (`Access::run`) on a loaded archive, all results made; times are \
-             medians of the rounds, and M/s are millions of operations in a second.\n\n\
+             medians of the rounds, and M/s are millions of operations in a second. A batch that would take more than 10 seconds \
+             has fewer operations.\n\n\
              - extract: 64 bytes from a place that is drawn, each byte of the corpus being as likely as any other\n\
              - count and search: for a word that is drawn from the vocabulary of a document that is drawn, in that \
              document or in all\n\
@@ -209,7 +210,7 @@ mod tests {
             "- 2 threads; load of the machine before: 0.25\n",
             "## shorter: 100.0 MB of text, 1 file",
             "| small |    20.0 |       1/5.0 |     5.0 |      10.0 |       0.75x |        20.0 |   0.50 |",
-            "| extract 64 bytes     | small |       1 |       1000 | 2.500 |    2.778 | 400 |",
+            "| extract 64 bytes     | small |       1 |       1000 |  2.500 |    2.778 |     400 |",
             "the first 77 were searched for",
             "| extract 64 bytes         | small |      400.0 |     900.0 |  2.25x |",
             "| MISSED |",
