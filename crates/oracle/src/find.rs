@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use crate::{Oracle, Term};
+use crate::{Oracle, Term, lexer};
 
 /// How soon more occurrences of a term stop to matter.
 const K1: f64 = 1.2;
@@ -16,20 +16,24 @@ impl Oracle<'_> {
     /// corpus order. Each of the words counts once, however often it is given.
     ///
     /// The number of documents, their mean length and the documents of a term are those of the chosen
-    /// documents; a document is as long as it has terms.
+    /// documents; a document is as long as it has words, those that the analyzer leaves out included.
     pub fn find(&self, words: &[u8]) -> Vec<(usize, f64)> {
         let wanted: BTreeSet<Term> = self.terms_of_phrase(words).into_iter().collect();
         let texts: Vec<(usize, Vec<Term>)> =
             self.chosen.iter().map(|&document| (document, self.terms(document))).collect();
         let count = texts.len() as f64;
-        let mean = texts.iter().map(|(_, terms)| terms.len()).sum::<usize>() as f64 / count;
+        let words = |&(document, _): &(usize, _)| {
+            lexer::words(self.lexer, &self.documents[document].1).len() as f64
+        };
+        let lengths: Vec<f64> = texts.iter().map(words).collect();
+        let mean = lengths.iter().sum::<f64>() / count;
         let mut scores = vec![0.0; texts.len()];
         for term in &wanted {
             let having = texts.iter().filter(|(_, terms)| terms.contains(term)).count() as f64;
             let weight = (1.0 + (count - having + 0.5) / (having + 0.5)).ln();
-            for (score, (_, terms)) in scores.iter_mut().zip(&texts) {
+            for ((score, (_, terms)), words) in scores.iter_mut().zip(&texts).zip(&lengths) {
                 let times = terms.iter().filter(|other| *other == term).count() as f64;
-                let length = 1.0 - B + B * terms.len() as f64 / mean;
+                let length = 1.0 - B + B * words / mean;
                 if times > 0.0 {
                     *score += weight * times * (K1 + 1.0) / (times + K1 * length);
                 }

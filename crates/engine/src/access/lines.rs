@@ -23,8 +23,9 @@ impl Access<'_> {
 
     /// Where a line (the first is 0) starts in a document; the document's length for a line past the last. O(depth).
     pub fn line_start(&self, document: u32, line: u64) -> Result<u64> {
+        let parts = self.parts_of_document(document)?;
         let Some(mut newline) = line.checked_sub(1) else { return Ok(0) };
-        for part in self.parts_of_document(document)? {
+        for part in parts {
             let here = self.newlines_of_part(part)?;
             if newline < here {
                 return self.behind_newline(part, newline);
