@@ -331,7 +331,8 @@ fn markdown(run: &GrepRun) -> String {
         text += &table(&run.rows).markdown();
     }
     if run.checked > 0 {
-        text += &format!("\n{} answers were compared with ripgrep's, and are the same.\n", run.checked);
+        text +=
+            &format!("\n{} answers were compared with ripgrep's, and are the same.\n", run.checked);
     }
     text
 }
