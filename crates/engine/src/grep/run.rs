@@ -76,14 +76,17 @@ pub fn search(
 /// A segment in memory: decoded, or mapped from an index.
 enum Loaded<'c> {
     Decoded(Decoded),
-    Indexed(Segment<'c>),
+    Indexed(Box<Segment<'c>>),
 }
 
 impl<'c> Loaded<'c> {
     fn load(archive: &'c Archive, number: usize) -> Result<Self> {
         match archive.index() {
             Index::None => Decoded::load(archive, number).map(Self::Decoded),
-            index => Segment::load(archive, number, index).map(Self::Indexed),
+            index => {
+                let segment = Segment::load(archive, number, index)?;
+                Ok(Self::Indexed(Box::new(segment)))
+            }
         }
     }
 
