@@ -301,9 +301,9 @@ fn table(rows: &[Row]) -> Table {
         "tadoc",
         "tadoc, indexed",
         "rg",
-        "zstd | rg",
+        "zstd, rg",
         "rg / tadoc",
-        "zstd | rg / tadoc",
+        "zstd, rg / tadoc",
     ]);
     let milliseconds = |seconds: f64| format!("{:.0} ms", seconds * 1000.0);
     for row in rows {
@@ -327,7 +327,7 @@ fn markdown(run: &GrepRun) -> String {
         format!("# Grep, {}\n\n{}\n", run.date, render::machine(&run.machine, &run.command));
     if !run.rows.is_empty() {
         text += "Medians of whole commands, from files in the page cache; what they print goes to a file. `tadoc` reads \
-                 the archive, `tadoc, indexed` one with the fast index, `rg` the files, and `zstd | rg` a tar.\n\n";
+                 the archive, `tadoc, indexed` one with the fast index, `rg` the files, and `zstd, rg` a tar through a pipe.\n\n";
         text += &table(&run.rows).markdown();
     }
     if run.checked > 0 {

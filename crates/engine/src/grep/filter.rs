@@ -9,7 +9,7 @@
 //! of steps computed is not much larger than that of the grammar's symbols.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU16, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
@@ -55,8 +55,8 @@ impl Step {
 /// The steps of all symbols from one state; empty if there was no room for them.
 pub(super) type Row = [AtomicU16];
 
-/// Tokens that a thread reads at a time.
-const TOKENS_AT_ONCE: u32 = 1 << 13;
+/// Tokens or rules that a thread reads at a time.
+const AT_ONCE: u32 = 1 << 12;
 
 /// The steps of a segment. Threads compute them when they need them, and share them.
 pub(super) struct Filter<'f, S> {
@@ -110,16 +110,52 @@ impl<'f, S: Source> Filter<'f, S> {
         }
     }
 
-    /// Computes the steps of all tokens at the start of a line, in their order: less than to look for them at all
-    /// places of memory when they are met.
-    pub(super) fn read_tokens(&self) {
-        let tokens = self.source.token_count();
-        (0..tokens.div_ceil(TOKENS_AT_ONCE)).into_par_iter().for_each(|number| {
-            let first = number * TOKENS_AT_ONCE;
-            for token in first..tokens.min(first + TOKENS_AT_ONCE) {
+    /// Computes the steps of all symbols at the start of a line: tokens in their order, and rules children first. That
+    /// costs less than to look for them at all places of memory when they are met.
+    pub(super) fn read_all(&self) {
+        let (tokens, rules) = (self.source.token_count(), self.source.rule_count());
+        (0..tokens.div_ceil(AT_ONCE)).into_par_iter().for_each(|number| {
+            let first = number * AT_ONCE;
+            for token in first..tokens.min(first + AT_ONCE) {
                 self.compute_token(token, START);
             }
         });
+        // All threads work near the same place, so that what a rule uses is known for the most part.
+        let left = AtomicU32::new(rules.div_ceil(AT_ONCE));
+        let take = |left: u32| left.checked_sub(1);
+        let read = || {
+            while let Ok(chunk) = left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) {
+                let first = (chunk - 1) * AT_ONCE;
+                for rule in (first..rules.min(first + AT_ONCE)).rev() {
+                    self.read_rule(rule);
+                }
+            }
+        };
+        rayon::scope(|scope| {
+            for _ in 0..rayon::current_num_threads() {
+                scope.spawn(|_| read());
+            }
+        });
+    }
+
+    /// Computes the step of a rule at the start of a line.
+    fn read_rule(&self, rule: u32) {
+        let start_row = self.row(START);
+        let (mut state, mut row, mut flags) = (START, start_row, 0);
+        for place in self.source.body(rule) {
+            let child = self.source.symbol(place);
+            let known = Self::known(row, child);
+            let step = known.unwrap_or_else(|| self.compute(child, state));
+            flags |= step.0 & (HIT | NEWLINE);
+            if step.state() != state {
+                state = step.state();
+                row = self.row(state);
+            }
+        }
+        let symbol = self.source.token_count() + rule;
+        if let Some(kept) = start_row.get(symbol as usize) {
+            kept.store(Step::new(state, flags).0, Ordering::Relaxed);
+        }
     }
 
     /// The step of a symbol from a state. O(1) when it is known.

@@ -283,14 +283,18 @@ mod tests {
     #[test]
     fn words_and_lines_are_whole() {
         let words = Syntax { whole_words: true, ..Syntax::default() };
-        let found = |text: &str, syntax, line: &str| -> Vec<Range<usize>> {
-            Pattern::new(&[text], syntax).unwrap().find_iter(line.as_bytes(), true).collect()
+        let found = |text: &str, syntax, line: &str| -> Vec<(usize, usize)> {
+            Pattern::new(&[text], syntax)
+                .unwrap()
+                .find_iter(line.as_bytes(), true)
+                .map(|found| (found.start, found.end))
+                .collect()
         };
-        assert_eq!(found("foo", words, "foo foobar, foo"), [0..3, 12..15]);
-        assert_eq!(found("-foo", words, "x -foo"), [2..6]);
-        assert_eq!(found("a|ab", words, "ab"), [0..2]);
+        assert_eq!(found("foo", words, "foo foobar, foo"), [(0, 3), (12, 15)]);
+        assert_eq!(found("-foo", words, "x -foo"), [(2, 6)]);
+        assert_eq!(found("a|ab", words, "ab"), [(0, 2)]);
         let lines = Syntax { whole_lines: true, whole_words: true, ..Syntax::default() };
-        assert_eq!(found("a|ab", lines, "ab"), [0..2]);
+        assert_eq!(found("a|ab", lines, "ab"), [(0, 2)]);
         assert!(found("a|ab", lines, "ab ").is_empty());
     }
 

@@ -4,6 +4,7 @@
 //! sink; so there are at most two batches in memory.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
@@ -23,7 +24,7 @@ use crate::error::Result;
 
 /// Groups of stretches that are searched at a time, for each thread.
 const GROUPS_PER_THREAD: usize = 4;
-/// Where so many times the symbols of the root that are searched are as many as the tokens, most tokens will be met.
+/// Where so many times the symbols of the root that are searched are as many as all symbols, most of these will be met.
 const MET_AGAIN: u64 = 4;
 /// To write out and look at a line alone costs about as much as to write out and search so many bytes of text.
 const LINE_COST: u64 = 400;
@@ -75,14 +76,17 @@ pub fn search(
 /// A segment in memory: decoded, or mapped from an index.
 enum Loaded<'c> {
     Decoded(Decoded),
-    Indexed(Segment<'c>),
+    Indexed(Box<Segment<'c>>),
 }
 
 impl<'c> Loaded<'c> {
     fn load(archive: &'c Archive, number: usize) -> Result<Self> {
         match archive.index() {
             Index::None => Decoded::load(archive, number).map(Self::Decoded),
-            index => Segment::load(archive, number, index).map(Self::Indexed),
+            index => {
+                let segment = Segment::load(archive, number, index)?;
+                Ok(Self::Indexed(Box::new(segment)))
+            }
         }
     }
 
@@ -119,11 +123,14 @@ impl Search<'_> {
     ) -> Result<()> {
         let Self { corpus, pattern, options, assembler, going_on } = self;
         let filter = Filter::new(source, pattern.automaton());
-        let searcher = Searcher { source, filter: &filter, pattern, options };
+        let texts = OnceLock::new();
+        let searcher = Searcher { source, filter: &filter, pattern, options, texts };
         let symbols: u64 =
             part.iter().map(|&(_, own)| source.document_root(own).len() as u64).sum();
-        if symbols * MET_AGAIN >= source.token_count().into() {
-            filter.read_tokens();
+        let all = u64::from(source.token_count()) + u64::from(source.rule_count());
+        let most_are_met = symbols * MET_AGAIN >= all;
+        if most_are_met && !starts_dense(pattern, options) {
+            filter.read_all();
         }
         let nuls = (options.binary != Binary::Text).then(|| Nuls::new(source));
         let mut units = Vec::new();
@@ -145,6 +152,7 @@ impl Search<'_> {
             searcher: &searcher,
             units: &units,
             bytes_per_symbol: bytes_per_symbol(corpus, number),
+            most_are_met,
             dense: AtomicBool::new(starts_dense(pattern, options)),
         };
         batches.run(assembler)?;
@@ -291,6 +299,8 @@ struct Batches<'b, S> {
     searcher: &'b Searcher<'b, S>,
     units: &'b [Unit],
     bytes_per_symbol: u64,
+    /// Whether most symbols of the segment will be met.
+    most_are_met: bool,
     /// Whether text is written out; changes with what was found in the stretches before.
     dense: AtomicBool,
 }
@@ -380,6 +390,9 @@ impl<S: Source> Batches<'_, S> {
         };
         let options = searcher.options;
         let dense = self.dense.load(Ordering::Relaxed);
+        if dense && self.most_are_met {
+            searcher.write_out_texts();
+        }
         if options.invert && !counts_only(options) {
             return searcher.dense(stretch);
         }

@@ -9,12 +9,13 @@
 //! lines match. Both give the same lines.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use super::automaton::{FAILED, START, State};
 use super::filter::Filter;
 use super::pattern::Pattern;
 use super::source::{Source, count_newlines};
-use super::text::{Piece, Writer};
+use super::text::{Piece, Texts, Writer};
 use super::{Options, Want};
 
 /// So many symbols of the root make a stretch.
@@ -111,6 +112,8 @@ pub(super) struct Searcher<'s, S> {
     pub(super) filter: &'s Filter<'s, S>,
     pub(super) pattern: &'s Pattern,
     pub(super) options: &'s Options,
+    /// Texts of short rules, if they are written out.
+    pub(super) texts: OnceLock<Texts>,
 }
 
 impl<S: Source> Searcher<'_, S> {
@@ -146,6 +149,11 @@ impl<S: Source> Searcher<'_, S> {
         found
     }
 
+    /// Writes out the texts of short rules, from which all text is written from then on.
+    pub(super) fn write_out_texts(&self) {
+        self.texts.get_or_init(|| Texts::new(self.source));
+    }
+
     /// Whether the filter lets any line of a stretch through.
     pub(super) fn any_candidate(&self, stretch: &Stretch) -> bool {
         let mut symbols = Vec::new();
@@ -179,7 +187,10 @@ impl<S: Source> Searcher<'_, S> {
     pub(super) fn text(&self, stretch: &Stretch) -> (Vec<u8>, u64, i64) {
         let mut symbols = Vec::new();
         self.source.read_root(stretch.places.clone(), &mut symbols);
-        let mut writer = Writer::new(self.source);
+        let mut writer = match self.texts.get() {
+            Some(texts) => Writer::with_texts(self.source, texts),
+            None => Writer::new(self.source),
+        };
         let mut text = Vec::new();
         if let Some(before) = stretch.before {
             writer.tail(before, |symbol| self.filter.has_newline(symbol), &mut text);

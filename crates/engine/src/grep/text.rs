@@ -1,4 +1,7 @@
 //! Text of symbols: whole, or from a newline on.
+//!
+//! Where much is written, the texts of short rules are written out once ([`Texts`]), so that most is copied in runs of
+//! dozens of bytes and not token by token.
 
 use std::ops::Range;
 
@@ -13,16 +16,80 @@ pub(super) enum Piece {
     Tail(u32),
 }
 
+/// Rules of a longer text are not written out.
+const LONGEST_TEXT: u64 = 256;
+/// Bytes of texts for each symbol of the rules, and for all.
+const TEXT_PER_SYMBOL: usize = 16;
+const MOST_TEXT: usize = 1 << 30;
+/// The text of this rule is not written out.
+const NOT_WRITTEN: u32 = u32::MAX;
+
+/// The texts of short rules.
+pub(super) struct Texts {
+    bytes: Vec<u8>,
+    /// Where the text of each rule starts and how long it is.
+    places: Vec<(u32, u16)>,
+}
+
+impl Texts {
+    /// Writes out texts, children first, until there is no more room. O(symbols and texts).
+    pub(super) fn new<S: Source>(source: &S) -> Self {
+        let (tokens, rules) = (source.token_count(), source.rule_count());
+        let symbols: usize = (0..rules).map(|rule| source.body(rule).len()).sum();
+        let room = (symbols * TEXT_PER_SYMBOL).min(MOST_TEXT);
+        let mut bytes: Vec<u8> = Vec::with_capacity(room);
+        let mut places = vec![(NOT_WRITTEN, 0); rules as usize];
+        for rule in (0..rules).rev() {
+            let start = bytes.len();
+            let length = source.bytes(tokens + rule);
+            if length > LONGEST_TEXT || start + length as usize > room {
+                continue;
+            }
+            let written = source.body(rule).all(|place| {
+                let symbol = source.symbol(place);
+                let Some(child) = symbol.checked_sub(tokens) else {
+                    bytes.extend_from_slice(source.token(symbol));
+                    return true;
+                };
+                let (from, length) = places[child as usize];
+                let is_written = from != NOT_WRITTEN;
+                if is_written {
+                    bytes.extend_from_within(from as usize..from as usize + usize::from(length));
+                }
+                is_written
+            });
+            match written {
+                true => places[rule as usize] = (start as u32, (bytes.len() - start) as u16),
+                false => bytes.truncate(start),
+            }
+        }
+        Self { bytes, places }
+    }
+
+    #[inline]
+    fn get(&self, rule: u32) -> Option<&[u8]> {
+        let (start, length) = self.places[rule as usize];
+        let start = start as usize;
+        (start != NOT_WRITTEN as usize).then(|| &self.bytes[start..start + usize::from(length)])
+    }
+}
+
 /// Writes out texts of a segment's symbols.
 pub(super) struct Writer<'s, S> {
     source: &'s S,
+    texts: Option<&'s Texts>,
     /// Bodies that are not yet written to their ends.
     above: Vec<Range<u32>>,
 }
 
 impl<'s, S: Source> Writer<'s, S> {
     pub(super) fn new(source: &'s S) -> Self {
-        Self { source, above: Vec::new() }
+        Self { source, texts: None, above: Vec::new() }
+    }
+
+    /// Uses texts that are written out.
+    pub(super) fn with_texts(source: &'s S, texts: &'s Texts) -> Self {
+        Self { source, texts: Some(texts), above: Vec::new() }
     }
 
     /// Appends the text of a symbol. O(text).
@@ -33,6 +100,8 @@ impl<'s, S: Source> Writer<'s, S> {
         loop {
             if symbol < tokens {
                 into.extend_from_slice(self.source.token(symbol));
+            } else if let Some(text) = self.texts.and_then(|texts| texts.get(symbol - tokens)) {
+                into.extend_from_slice(text);
             } else {
                 self.above.push(self.source.body(symbol - tokens));
             }
