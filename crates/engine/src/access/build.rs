@@ -151,10 +151,9 @@ pub(super) fn word_documents(segment: &Segment<'_>) -> Result<WordDocuments> {
     let slices = segment.slices()?;
     let words = segment.tokens().word_count() as usize;
     let mut word_of_token = vec![0_u32; segment.word_token_count() as usize];
-    let mut number = 0;
-    for tokens in segment.tokens().map_words(|_, tokens| Some(tokens))? {
+    let tokens_of_words = segment.tokens().map_words(|_, tokens| Some(tokens))?;
+    for (number, tokens) in (0..).zip(tokens_of_words) {
         word_of_token[tokens.start as usize..tokens.end as usize].fill(number);
-        number += 1;
     }
     let documents = segment.document_count();
     let chunks: Vec<Vec<(u32, u32, u64)>> = (0..documents.div_ceil(COUNTED_AT_ONCE))

@@ -186,9 +186,8 @@ impl Way {
             self.inner = self.skip as usize;
         }
         let bytes = ground.slices.bytes(symbol) as usize;
-        match ground.slices.rule_of(symbol) {
-            None => ground.tokens.prefetch(symbol),
-            Some(_) => {}
+        if ground.slices.rule_of(symbol).is_none() {
+            ground.tokens.prefetch(symbol);
         }
         self.leaves.push(symbol);
         let had = if self.leaves.len() == 1 { self.inner } else { 0 };

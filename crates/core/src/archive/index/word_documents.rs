@@ -41,7 +41,7 @@ impl WordDocumentsBuilder {
 
     /// The documents of the next word, ascending, with counts of at least 1.
     pub fn push(&mut self, list: &[(u32, u64)]) {
-        if self.words % LISTS as u64 == 0 {
+        if self.words.is_multiple_of(LISTS as u64) {
             self.starts.push(self.writer.position());
         }
         self.words += 1;
@@ -57,7 +57,7 @@ impl WordDocumentsBuilder {
         let mut blocks = Vec::new();
         let mut next = 0_u64;
         for (index, &(document, count)) in list.iter().enumerate() {
-            if index > 0 && index as u64 % BLOCK == 0 {
+            if index > 0 && (index as u64).is_multiple_of(BLOCK) {
                 blocks.push((next, entries.position()));
             }
             entries.put_rice(u64::from(document) - next, low);
