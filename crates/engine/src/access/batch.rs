@@ -79,6 +79,9 @@ const LONGEST_IN_GROUP: u64 = 1 << 10;
 /// From so many searches on, postings are made for them.
 const MANY_SEARCHES: usize = 16;
 
+/// From so many counts on, the documents of all words are derived if they are not stored.
+const MANY_COUNTS: usize = 64;
+
 /// From so many words on that are looked up, all words get a table to be looked up in.
 const MANY_WORDS: usize = 1 << 10;
 
@@ -91,11 +94,14 @@ impl Access<'_> {
     /// does not stop the others. Memory: the results, and while there are searches the postings of one segment.
     pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
         let words = operations.iter().filter(|operation| operation.phrase().is_some()).count();
-        if words >= MANY_WORDS
-            && let Err(error) = self.load_words()
-        {
-            // Whoever needs the words meets the error again.
-            drop(error);
+        let is_count = |operation: &&Operation| matches!(operation, Operation::Count { .. });
+        let counts = operations.iter().filter(is_count).count();
+        // Whoever needs what could not be loaded meets the error again.
+        if words >= MANY_WORDS {
+            let _ = self.load_words();
+        }
+        if counts >= MANY_COUNTS && !self.counts_words() {
+            let _ = self.derive_counts();
         }
         let mut results: Vec<Option<Result<Outcome>>> = Vec::new();
         results.resize_with(operations.len(), || None);
@@ -141,21 +147,25 @@ impl Access<'_> {
     /// the text: a finer order would cost more than it saves.
     fn in_order(&self, operations: &[Operation]) -> Vec<u32> {
         let bucket_of = |operation: &Operation| {
-            let (document, offset) = match *operation {
-                Operation::Extract { document, offset, .. } => (Some(document), offset),
-                Operation::Count { document, .. } => (document, 0),
-                Operation::Search { .. } | Operation::Sample { .. } => (None, 0),
+            // Extracts first, so that they come in groups.
+            let (kind, document, offset) = match *operation {
+                Operation::Extract { document, offset, .. } => (0, Some(document), offset),
+                Operation::Count { document, .. } => (1, document, 0),
+                Operation::Search { .. } | Operation::Sample { .. } => (2, None, 0),
             };
             let part = document.and_then(|document| self.part_at(document, offset).ok()?);
-            let Some(Part { segment, text_start, offset: first, .. }) = part else { return 0 };
+            let Some(Part { segment, text_start, offset: first, .. }) = part else {
+                return kind * BUCKETS;
+            };
             let text = self.segment_starts[segment as usize] + text_start + (offset - first);
             let total = self.corpus.archive().summary().text_bytes;
-            (u128::from(text) * BUCKETS as u128 / u128::from(total.max(1))) as usize
+            let share = text as f64 / total.max(1) as f64;
+            kind * BUCKETS + ((share * BUCKETS as f64) as usize).min(BUCKETS - 1)
         };
         let buckets: Vec<usize> = operations.iter().map(bucket_of).collect();
-        let mut starts = vec![0_u32; BUCKETS + 1];
+        let mut starts = vec![0_u32; 3 * BUCKETS + 1];
         buckets.iter().for_each(|&bucket| starts[bucket + 1] += 1);
-        for bucket in 0..BUCKETS {
+        for bucket in 0..3 * BUCKETS {
             starts[bucket + 1] += starts[bucket];
         }
         let mut in_order = vec![0; operations.len()];
@@ -164,6 +174,15 @@ impl Access<'_> {
             starts[bucket] += 1;
         }
         in_order
+    }
+
+    /// Derives the documents of all words, for when many are counted.
+    fn derive_counts(&self) -> Result<()> {
+        for number in 0..self.segment_count() {
+            self.segment(number)?.derive_word_documents()?;
+        }
+        self.derived_counts.get_or_init(|| ());
+        Ok(())
     }
 
     fn load_words(&self) -> Result<()> {
@@ -247,7 +266,7 @@ impl Access<'_> {
         }
     }
 
-    /// Runs an operation, unless it is a search.
+    /// Runs an operation, unless it is a search or counts like one.
     fn run_alone(
         &self,
         operation: &Operation,
@@ -260,7 +279,10 @@ impl Access<'_> {
                 reader.read(document, offset, length, &mut bytes).map(|()| Outcome::Bytes(bytes))
             }
             Operation::Count { document, phrase } => {
-                self.count_in(*document, phrase).map(Outcome::Count)
+                if !self.counts_words() || !self.is_word(phrase) {
+                    return None;
+                }
+                self.count_word(*document, phrase).map(Outcome::Count)
             }
             &Operation::Sample { document, count, seed } => {
                 self.sample(count, seed, &scope(document)).map(Outcome::Words)
@@ -268,11 +290,8 @@ impl Access<'_> {
         })
     }
 
-    /// How often a phrase occurs. A single word needs nothing but its list, if there is one.
-    fn count_in(&self, document: Option<u32>, text: &[u8]) -> Result<u64> {
-        if !self.counts_words() || !self.is_word(text) {
-            return self.count(&self.phrase(text, &Analyzer::new())?, &scope(document));
-        }
+    /// How often a word occurs, by its list.
+    fn count_word(&self, document: Option<u32>, text: &[u8]) -> Result<u64> {
         match document {
             None => (0..self.segment_count()).try_fold(0_u64, |sum, number| {
                 let count = self.segment(number)?.count(text, None)?;
@@ -288,11 +307,18 @@ impl Access<'_> {
         }
     }
 
-    /// Runs all searches, segment by segment.
+    /// Runs all searches that have no result yet, and what counts like one, segment by segment.
     fn run_searches(&self, operations: &[Operation], results: &mut [Option<Result<Outcome>>]) {
         let mut searches = Vec::new();
         for (number, operation) in operations.iter().enumerate() {
-            let Operation::Search { document, phrase } = operation else { continue };
+            let (Operation::Search { document, phrase } | Operation::Count { document, phrase }) =
+                operation
+            else {
+                continue;
+            };
+            if results[number].is_some() {
+                continue;
+            }
             match self.prepare(*document, phrase) {
                 Ok(search) => searches.push((number, search)),
                 Err(error) => results[number] = Some(Err(error)),
@@ -323,6 +349,10 @@ impl Access<'_> {
         for (number, search) in searches {
             results[number] = Some(match search.failed {
                 Some(error) => Err(error),
+                None if matches!(operations[number], Operation::Count { .. }) => {
+                    let counts = search.found.iter().map(|(_, offsets)| offsets.len() as u64);
+                    Ok(Outcome::Count(counts.sum()))
+                }
                 None => Ok(Outcome::Offsets(search.found)),
             });
         }

@@ -75,6 +75,8 @@ pub struct Access<'c> {
     first_parts: Vec<u32>,
     /// Where the text of each segment starts in that of the corpus.
     segment_starts: Vec<u64>,
+    /// Set when the documents of words were derived for all segments.
+    derived_counts: OnceLock<()>,
 }
 
 /// A document, or what of it is in one segment.
@@ -119,7 +121,17 @@ impl<'c> Access<'c> {
             std::mem::replace(&mut start, next)
         });
         let segment_starts = starts.collect();
-        Ok(Self { corpus, documents, lexer, index, segments, parts, first_parts, segment_starts })
+        Ok(Self {
+            corpus,
+            documents,
+            lexer,
+            index,
+            segments,
+            parts,
+            first_parts,
+            segment_starts,
+            derived_counts: OnceLock::new(),
+        })
     }
 
     /// The index that is used.

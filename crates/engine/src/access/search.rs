@@ -130,7 +130,7 @@ impl Access<'_> {
 
     /// Whether the documents of words are known.
     pub(super) fn counts_words(&self) -> bool {
-        self.index == super::Index::Fast
+        self.index == super::Index::Fast || self.derived_counts.get().is_some()
     }
 
     /// Which word of a phrase to look for: the same in all segments, so that what goes across segments is found once. The rarest
@@ -200,7 +200,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
     /// How often the pivot is in the segment; asked only where that is known.
     fn total(&self) -> Result<u64> {
         let (words, lists) = self.words_of_pivot();
-        let lists = lists.expect("a fast index has them");
+        let lists = lists.expect("asked only where they are known");
         let mut total = 0;
         for word in words {
             total = lists.total(word)?.saturating_add(total);

@@ -26,7 +26,8 @@ pub struct Segment<'c> {
     /// The symbols of the root; of a small index, decoded when they are first needed.
     root: OnceLock<Packed>,
     tokens: TokenStore,
-    word_documents: Option<WordDocuments>,
+    /// The documents of words: stored in a fast index, else derived when many words are counted.
+    word_documents: OnceLock<WordDocuments>,
     texts: OnceLock<Texts>,
     mapped: Index,
 }
@@ -47,7 +48,7 @@ impl<'c> Segment<'c> {
                 navigation,
                 root,
                 tokens,
-                word_documents: None,
+                word_documents: OnceLock::new(),
                 texts: OnceLock::new(),
                 mapped: index,
             });
@@ -68,7 +69,7 @@ impl<'c> Segment<'c> {
             navigation: navigation?,
             root: root?.map(OnceLock::from).unwrap_or_default(),
             tokens: TokenStore::new(dictionary?, text_bytes),
-            word_documents: word_documents?,
+            word_documents: word_documents?.map(OnceLock::from).unwrap_or_default(),
             texts: OnceLock::new(),
             mapped: index,
         })
@@ -83,12 +84,12 @@ impl<'c> Segment<'c> {
     pub(super) fn memory(&self) -> (u64, u64) {
         let navigation = self.navigation.bytes() as u64;
         let root = self.root.get().map_or(0, |root| root.as_bytes().len() as u64);
-        let words = self.word_documents.as_ref().map_or(0, |words| words.bytes() as u64);
+        let words = self.word_documents.get().map_or(0, |words| words.bytes() as u64);
         let texts = self.texts.get().map_or(0, Texts::memory);
         let tokens = (self.tokens.memory() + texts) as u64;
         match self.mapped {
-            Index::None => (tokens + navigation + root, 0),
-            Index::Small => (tokens + root, navigation),
+            Index::None => (tokens + navigation + root + words, 0),
+            Index::Small => (tokens + root + words, navigation),
             Index::Fast => (tokens, navigation + root + words),
         }
     }
@@ -165,13 +166,22 @@ impl<'c> Segment<'c> {
     }
 
     pub(super) fn word_documents(&self) -> Option<&WordDocuments> {
-        self.word_documents.as_ref()
+        self.word_documents.get()
+    }
+
+    /// Derives the documents of words, if they are not known.
+    pub(super) fn derive_word_documents(&self) -> Result<()> {
+        if self.word_documents.get().is_none() {
+            let derived = build::word_documents(self)?;
+            self.word_documents.get_or_init(|| derived);
+        }
+        Ok(())
     }
 
     /// How often a word is in the segment, or in one of its documents; asked only where the documents of words are known.
     pub(super) fn count(&self, word: &[u8], document: Option<u32>) -> Result<u64> {
         let Some(number) = self.tokens.find_number(word)? else { return Ok(0) };
-        let lists = self.word_documents.as_ref().expect("a fast index has them");
+        let lists = self.word_documents.get().expect("asked only where they are known");
         Ok(match document {
             None => lists.total(number)?,
             Some(document) => lists.count(number, document)?,
