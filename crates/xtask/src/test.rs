@@ -19,9 +19,10 @@ const FUZZ_SECONDS: u32 = 10;
 /// A step, by its name.
 type Step = (&'static str, fn(&Run) -> Result<Outcome>);
 
-const STEPS: [Step; 7] = [
+const STEPS: [Step; 8] = [
     ("fmt", format),
     ("clippy", clippy),
+    ("ripgrep", ripgrep),
     ("test", test),
     ("doctest", doctest),
     ("doc", doc),
@@ -172,6 +173,25 @@ fn clippy(run: &Run) -> Result<Outcome> {
     }
     run.run(&mut run.cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"]))?;
     passed()
+}
+
+/// What the tests compare `tadoc grep` with, installed if that can be.
+fn ripgrep(run: &Run) -> Result<Outcome> {
+    let version = || Command::new("rg").arg("--version").output().ok();
+    if version().is_none() {
+        let install = || run.succeeds(Command::new("apt-get").args(["install", "-y", "ripgrep"]));
+        if !install() {
+            run.succeeds(Command::new("apt-get").arg("update"));
+            install();
+        }
+    }
+    let Some(output) = version() else {
+        return skipped(
+            "ripgrep is not there and cannot be installed: grep is compared with nothing",
+        );
+    };
+    let output = String::from_utf8_lossy(&output.stdout).into_owned();
+    Ok(Outcome::Passed(output.lines().next().unwrap_or_default().to_owned()))
 }
 
 fn test(run: &Run) -> Result<Outcome> {
