@@ -7,6 +7,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use memchr::memmem;
 use tadoc_core::archive::{Archive, Index, WordDocuments};
 use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WORDS_EVERY};
 use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
@@ -186,6 +187,22 @@ impl<'c> Segment<'c> {
             None => lists.total(number)?,
             Some(document) => lists.count(number, document)?,
         })
+    }
+
+    /// The documents that have a word with any of these parts in it, if the documents of words are known.
+    pub(crate) fn documents_with(&self, pieces: &[Vec<u8>]) -> Result<Option<Vec<bool>>> {
+        let Some(lists) = self.word_documents.get() else { return Ok(None) };
+        let finders: Vec<memmem::Finder<'_>> = pieces.iter().map(memmem::Finder::new).collect();
+        let words = self.tokens.map_words(|word, tokens| {
+            finders.iter().any(|finder| finder.find(word).is_some()).then_some(tokens.start)
+        })?;
+        let mut documents = vec![false; self.document_count()];
+        for token in words {
+            for entry in lists.documents(self.tokens.word_number(token))? {
+                documents[entry?.0 as usize] = true;
+            }
+        }
+        Ok(Some(documents))
     }
 
     fn root(&self) -> Result<&Packed> {

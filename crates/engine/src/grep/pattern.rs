@@ -53,6 +53,8 @@ pub struct Syntax {
 pub struct Pattern {
     regex: Regex,
     automaton: Automaton,
+    /// Parts of words, of which every match has one; `None` if there are none such.
+    pieces: Option<Vec<Vec<u8>>>,
 }
 
 impl Pattern {
@@ -100,7 +102,7 @@ impl Pattern {
             patterns.join("|")
         };
         let regex = regex.map_err(|error| bad(&joined(), too_large(&error)))?;
-        Ok(Self { regex, automaton: Automaton::new(&all) })
+        Ok(Self { regex, automaton: Automaton::new(&all), pieces: required_pieces(&all) })
     }
 
     /// Whether a line matches; it comes without its newline. O(line) at best, O(line × pattern) at worst.
@@ -127,9 +129,44 @@ impl Pattern {
         found.map(|found| found.offset())
     }
 
+    /// Parts of words, of which every line that matches has one inside of a word; `None` if nothing is known.
+    pub(super) fn pieces(&self) -> Option<&[Vec<u8>]> {
+        self.pieces.as_deref()
+    }
+
     /// The automaton that sorts out lines which cannot match.
     pub(super) fn automaton(&self) -> &Automaton {
         &self.automaton
+    }
+}
+
+/// Shorter parts of words are in too many words to be of use.
+const SHORTEST_PIECE: usize = 3;
+/// More parts than that are not looked for one by one.
+const MOST_PIECES: usize = 32;
+
+/// Runs of ASCII letters, digits and underscores, of which every match has one. Such a run lies inside of one word, whichever the
+/// lexer is: no lexer ends a word between two of these characters.
+fn required_pieces(expression: &Hir) -> Option<Vec<Vec<u8>>> {
+    match expression.kind() {
+        HirKind::Literal(literal) => {
+            let in_word = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'_';
+            let runs = literal.0.split(|byte| !in_word(byte));
+            let longest = runs.max_by_key(|run| run.len())?;
+            (longest.len() >= SHORTEST_PIECE).then(|| vec![longest.to_vec()])
+        }
+        HirKind::Capture(capture) => required_pieces(&capture.sub),
+        HirKind::Repetition(repetition) if repetition.min > 0 => required_pieces(&repetition.sub),
+        HirKind::Concat(parts) => {
+            let of_parts = parts.iter().filter_map(required_pieces);
+            of_parts.max_by_key(|pieces| pieces.iter().map(Vec::len).min())
+        }
+        HirKind::Alternation(parts) => {
+            let of_parts: Option<Vec<_>> = parts.iter().map(required_pieces).collect();
+            let pieces: Vec<Vec<u8>> = of_parts?.into_iter().flatten().collect();
+            (!pieces.is_empty() && pieces.len() <= MOST_PIECES).then_some(pieces)
+        }
+        _ => None,
     }
 }
 

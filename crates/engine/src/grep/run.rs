@@ -125,8 +125,19 @@ impl Search<'_> {
         let filter = Filter::new(source, pattern.automaton());
         let texts = OnceLock::new();
         let searcher = Searcher { source, filter: &filter, pattern, options, texts };
-        let symbols: u64 =
-            part.iter().map(|&(_, own)| source.document_root(own).len() as u64).sum();
+        // Documents without any of the words that a match must have parts of are as good as empty, unless lines that do
+        // not match are wanted. Of one that goes on in another segment a line may, too.
+        let known = match options.invert {
+            true => None,
+            false => pattern.pieces().and_then(|pieces| source.documents_with(pieces)),
+        };
+        let first = going_on.document;
+        let is_searched = |document: usize, own: usize| {
+            let whole = first != Some(document) && corpus.ends_in(number, document);
+            !whole || known.as_ref().is_none_or(|known| known[own])
+        };
+        let searched = part.iter().filter(|&&(document, own)| is_searched(document, own));
+        let symbols: u64 = searched.map(|&(_, own)| source.document_root(own).len() as u64).sum();
         let all = u64::from(source.token_count()) + u64::from(source.rule_count());
         let most_are_met = symbols * MET_AGAIN >= all;
         if most_are_met && !starts_dense(pattern, options) {
@@ -135,7 +146,10 @@ impl Search<'_> {
         let nuls = (options.binary != Binary::Text).then(|| Nuls::new(source));
         let mut units = Vec::new();
         for &(document, own) in part {
-            let places = source.document_root(own);
+            let mut places = source.document_root(own);
+            if !is_searched(document, own) {
+                places.end = places.start;
+            }
             let ends = corpus.ends_in(number, document);
             let continued = going_on.document == Some(document);
             if !continued {

@@ -33,6 +33,10 @@ pub(super) trait Source: Sync {
     fn bytes(&self, symbol: u32) -> u64;
     /// How many newlines a symbol's text has.
     fn newlines(&self, symbol: u32) -> u64;
+    /// The documents that have a word with any of these parts in it, if that is known without looking at them.
+    fn documents_with(&self, _pieces: &[Vec<u8>]) -> Option<Vec<bool>> {
+        None
+    }
 }
 
 /// A segment whose symbols and lengths are mapped from an index.
@@ -96,6 +100,11 @@ impl Source for Mapped<'_> {
 
     fn newlines(&self, symbol: u32) -> u64 {
         self.slices.newlines(symbol)
+    }
+
+    fn documents_with(&self, pieces: &[Vec<u8>]) -> Option<Vec<bool>> {
+        // Lists that cannot be read are as good as none.
+        self.segment.documents_with(pieces).ok().flatten()
     }
 }
 
