@@ -147,9 +147,6 @@ impl Search<'_> {
         let mut units = Vec::new();
         for &(document, own) in part {
             let mut places = source.document_root(own);
-            if !is_searched(document, own) {
-                places.end = places.start;
-            }
             let ends = corpus.ends_in(number, document);
             let continued = going_on.document == Some(document);
             if !continued {
@@ -159,6 +156,9 @@ impl Search<'_> {
                     let behind = first_nul_behind(corpus, document, number, next)?;
                     going_on.binary = behind.map(|offset| length(source, places.clone()) + offset);
                 }
+            }
+            if !is_searched(document, own) {
+                places.end = places.start;
             }
             going_on.part(&searcher, places, continued, ends, &mut units);
         }
