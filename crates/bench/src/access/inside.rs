@@ -92,6 +92,7 @@ impl Inside {
         let corpus = Corpus::open(&self.archive)?;
         let access = Access::open(&corpus, index)?;
         ensure!(access.index() == index, "the archive has no index {}", self.index);
+        access.load()?;
         // Offsets of searches over all documents would be most of what is in memory.
         for (_, operations) in batches.iter().filter(|(kind, _)| *kind != Kind::SearchInAll) {
             let some = &operations[..operations.len().min(WARM_UP)];
