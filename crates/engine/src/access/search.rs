@@ -5,7 +5,7 @@
 //!
 //! - a text that is short beside the rules of its segment is gone through token by token;
 //! - else the rules that have the pivot are found in one pass over all rules, and then the root is scanned for
-//!   them, at about a nanosecond a symbol;
+//!   them;
 //! - with the documents of words (a fast index), documents without the pivot are passed over, and counting
 //!   one word needs no text at all;
 //! - many searches at once share [`Postings`], so that each looks at nothing but what has its pivot.
