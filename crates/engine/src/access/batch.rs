@@ -70,8 +70,11 @@ pub enum Outcome {
 /// Stretches of the text in whose order operations are run.
 const BUCKETS: usize = 1 << 12;
 
-/// Operations that a thread runs at a time.
+/// Operations that a thread runs at a time, at the most.
 const RUN_AT_ONCE: usize = 256;
+
+/// So many times for each thread, so that a few operations are shared by all threads, too.
+const TIMES_A_THREAD: usize = 8;
 
 /// Extracts of at most so many bytes are run in groups.
 const LONGEST_IN_GROUP: u64 = 1 << 10;
@@ -105,9 +108,10 @@ impl Access<'_> {
         }
         let mut results: Vec<Option<Result<Outcome>>> = Vec::new();
         results.resize_with(operations.len(), || None);
+        let at_once = operations.len() / (TIMES_A_THREAD * rayon::current_num_threads());
         let done: Vec<Vec<(u32, Result<Outcome>)>> = self
             .in_order(operations)
-            .par_chunks(RUN_AT_ONCE)
+            .par_chunks(at_once.clamp(1, RUN_AT_ONCE))
             .map_init(
                 || (Reader::new(self), Pipeline::default()),
                 |(reader, pipeline), chunk| {
