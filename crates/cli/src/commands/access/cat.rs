@@ -10,9 +10,8 @@ use super::Opened;
 use super::arguments::ReadArguments;
 use super::lines::Lines;
 use crate::arguments::examples;
-use crate::failure::{Outcome, print_error};
+use crate::failure::Outcome;
 use crate::output::Output;
-use crate::select;
 
 /// Print the bytes of documents, or some of their lines
 #[derive(Debug, Args)]
@@ -50,18 +49,7 @@ pub struct Cat {
 impl Cat {
     pub fn run(self) -> anyhow::Result<Outcome> {
         self.reading.open(&self.archive, |opened| {
-            let mut places = Vec::new();
-            for asked in &self.documents {
-                places.append(&mut select::find(&[opened.documents], asked)?);
-            }
-            if places.is_empty() {
-                print_error("no document matches; `tadoc list` shows what the archive has");
-                return Ok(Outcome::Negative);
-            }
-            let mut output = Output::new();
-            let written = self.write(opened, &places, &mut output);
-            output.finish(written)?;
-            Ok(Outcome::Done)
+            opened.print(&self.documents, |places, output| self.write(opened, places, output))
         })
     }
 

@@ -24,7 +24,8 @@ use clap::Subcommand;
 use tadoc::{Corpus, Document, Lexer, access};
 
 use super::about;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, print_error};
+use crate::output::Output;
 use crate::select;
 
 /// The commands, in the order in which help lists them.
@@ -88,6 +89,26 @@ impl Opened<'_> {
                 several.len()
             ),
         }
+    }
+
+    /// Prints documents that are asked for by names and globs, in that order.
+    fn print(
+        &self,
+        asked: &[std::ffi::OsString],
+        write: impl FnOnce(&[usize], &mut Output) -> anyhow::Result<()>,
+    ) -> anyhow::Result<Outcome> {
+        let mut places = Vec::new();
+        for name in asked {
+            places.append(&mut select::find(&[self.documents], name)?);
+        }
+        if places.is_empty() {
+            print_error("no document matches; `tadoc list` shows what the archive has");
+            return Ok(Outcome::Negative);
+        }
+        let mut output = Output::new();
+        let written = write(&places, &mut output);
+        output.finish(written)?;
+        Ok(Outcome::Done)
     }
 
     /// What goes wrong in reading the archive is told with its path.
