@@ -12,6 +12,7 @@ mod grammar;
 mod index;
 mod info;
 mod integers;
+pub mod journal;
 mod mapping;
 mod mixing;
 mod rans;
