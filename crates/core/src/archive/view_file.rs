@@ -147,11 +147,11 @@ impl BlockWriter {
     }
 }
 
-/// Opens the view that is stored beside an archive; `None` if there is none. With `counts_only`, the root is not read, and
+/// Opens the view of so many documents that is stored beside an archive; `None` if there is none. With `counts_only`, the root is not read, and
 /// the view has counts instead. Whatever is wrong with it is an [`Error::StoredView`].
-pub fn open_view(archive: &Archive, counts_only: bool) -> Result<Option<View>> {
+pub fn open_view(archive: &Archive, documents: u64, counts_only: bool) -> Result<Option<View>> {
     let path = view_path(archive.path());
-    open(&path, archive, counts_only).map_err(|error| {
+    open(&path, archive, documents, counts_only).map_err(|error| {
         // What is said about archives is to be said about the view.
         let reason = match error {
             Error::Checksum { .. } => "its bytes are not those that were written".to_string(),
@@ -169,7 +169,12 @@ pub fn open_view(archive: &Archive, counts_only: bool) -> Result<Option<View>> {
     })
 }
 
-fn open(path: &Path, archive: &Archive, counts_only: bool) -> Result<Option<View>> {
+fn open(
+    path: &Path,
+    archive: &Archive,
+    expected_documents: u64,
+    counts_only: bool,
+) -> Result<Option<View>> {
     let io = |error| Error::io(path, error);
     let file = match File::open(path) {
         Ok(file) => file,
@@ -188,7 +193,7 @@ fn open(path: &Path, archive: &Archive, counts_only: bool) -> Result<Option<View
     let root = ranges[2].start..(ranges[2].start + root_bytes).min(ranges[2].end);
     check_blocks(&map, end, counts_only.then_some(&root))?;
     let documents = (lengths[4].max(1) - 1) as u32;
-    if u64::from(documents) != archive.summary().documents {
+    if u64::from(documents) != expected_documents {
         return Err(Error::malformed("it has other documents than the archive"));
     }
     let terms = Terms::new_unchecked(slice(&map, &ranges[0]), slice(&map, &ranges[1]))?;

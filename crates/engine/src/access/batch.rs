@@ -162,7 +162,7 @@ impl Access<'_> {
                 return kind * BUCKETS;
             };
             let text = self.segment_starts[segment as usize] + text_start + (offset - first);
-            let total = self.corpus.archive().summary().text_bytes;
+            let total = self.corpus.summary().text_bytes;
             let share = text as f64 / total.max(1) as f64;
             kind * BUCKETS + ((share * BUCKETS as f64) as usize).min(BUCKETS - 1)
         };

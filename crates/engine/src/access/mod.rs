@@ -45,7 +45,7 @@ use std::sync::OnceLock;
 
 use self::segment::Measure;
 use self::walk::Reader;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Part, parts_of};
 use crate::error::{Error, Result};
 use crate::{Document, Lexer};
 
@@ -67,6 +67,8 @@ pub struct Access<'c> {
     corpus: &'c Corpus,
     documents: &'c [Document],
     lexer: Lexer,
+    /// The most that may be used of an index, and what all segments have of that.
+    most: Index,
     index: Index,
     segments: Vec<OnceLock<Segment<'c>>>,
     /// The parts of all documents, in order: a long document may have several, in segments one after the other.
@@ -77,20 +79,6 @@ pub struct Access<'c> {
     segment_starts: Vec<u64>,
     /// Set when the documents of words were derived for all segments.
     derived_counts: OnceLock<()>,
-}
-
-/// A document, or what of it is in one segment.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Part {
-    pub(crate) document: u32,
-    pub(crate) segment: u32,
-    /// Its number among the documents of the segment.
-    pub(crate) place: u32,
-    /// Where it starts in the text of the segment.
-    pub(crate) text_start: u64,
-    /// Where it starts in the document.
-    pub(crate) offset: u64,
-    pub(crate) bytes: u64,
 }
 
 /// The documents that a question is about.
@@ -106,15 +94,11 @@ impl<'c> Access<'c> {
     /// Opens an archive for random access. Uses the index that is stored in it, but none above `most`. O(documents).
     pub fn open(corpus: &'c Corpus, most: Index) -> Result<Self> {
         let documents = corpus.documents()?;
-        let summary = corpus.archive().summary();
-        let lexer = match &*summary.lexer {
-            "words" => Lexer::Words,
-            "whitespace" => Lexer::Whitespace,
-            other => return Err(Error::UnknownLexer { name: other.to_string() }),
-        };
+        let summary = corpus.summary();
+        let lexer = corpus.lexer()?;
         let (parts, first_parts) = parts_of(documents, &summary.segments)?;
         let segments = summary.segments.iter().map(|_| OnceLock::new()).collect();
-        let index = corpus.archive().index().min(most);
+        let index = corpus.index().min(most);
         let mut start = 0;
         let starts = summary.segments.iter().map(|segment| {
             let next = start + segment.text_bytes;
@@ -125,6 +109,7 @@ impl<'c> Access<'c> {
             corpus,
             documents,
             lexer,
+            most,
             index,
             segments,
             parts,
@@ -191,7 +176,7 @@ impl<'c> Access<'c> {
         if let Some(segment) = self.segments[number].get() {
             return Ok(segment);
         }
-        let segment = Segment::load(self.corpus.archive(), number, self.index)?;
+        let segment = Segment::load(self.corpus, number, self.most)?;
         self.check_documents(number, &segment)?;
         Ok(self.segments[number].get_or_init(|| segment))
     }
@@ -295,45 +280,4 @@ impl<'c> Access<'c> {
         }
         Ok(at - range.start)
     }
-}
-
-/// The parts of documents, and the first one of each document: by their lengths and those of the segments.
-fn parts_of(
-    documents: &[Document],
-    segments: &[tadoc_core::archive::SegmentInfo],
-) -> Result<(Vec<Part>, Vec<u32>)> {
-    let mut parts = Vec::with_capacity(documents.len());
-    let mut first_parts = Vec::with_capacity(documents.len() + 1);
-    // Bytes of a document that were in segments before.
-    let mut offset = 0;
-    for (number, segment) in segments.iter().enumerate() {
-        let mut text_start = 0;
-        let first = segment.first_document as usize;
-        for place in 0..segment.documents {
-            let document = first + place as usize;
-            let last = place + 1 == segment.documents;
-            let goes_on = last
-                && segments
-                    .get(number + 1)
-                    .is_some_and(|next| next.first_document as usize == document);
-            // A document that ends here has what is left of it; one that goes on has what is left of the segment.
-            let left = documents[document].bytes.checked_sub(offset);
-            let bytes = match goes_on {
-                true => segment.text_bytes.checked_sub(text_start),
-                false => left,
-            };
-            let bytes = bytes.filter(|&bytes| Some(bytes) <= left).ok_or_else(|| {
-                tadoc_core::Error::malformed("documents are longer or shorter than their segments")
-            })?;
-            if offset == 0 && first_parts.len() == document {
-                first_parts.push(parts.len() as u32);
-            }
-            let (document, segment) = (document as u32, number as u32);
-            parts.push(Part { document, segment, place: place as u32, text_start, offset, bytes });
-            text_start += bytes;
-            offset = if goes_on { offset + bytes } else { 0 };
-        }
-    }
-    first_parts.push(parts.len() as u32);
-    Ok((parts, first_parts))
 }

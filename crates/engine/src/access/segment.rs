@@ -15,6 +15,7 @@ use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
 use super::build;
 use super::texts::Texts;
 use super::tokens::TokenStore;
+use crate::corpus::Corpus;
 use crate::error::Result;
 
 /// A segment of an archive, for random access. Symbols below [`Segment::token_count`] are tokens, those above it rules;
@@ -22,6 +23,7 @@ use crate::error::Result;
 #[derive(Debug)]
 pub struct Segment<'c> {
     archive: &'c Archive,
+    /// Its number in the archive, if it is as it is stored there.
     number: usize,
     navigation: Navigation,
     /// The symbols of the root; of a small index, decoded when they are first needed.
@@ -35,10 +37,12 @@ pub struct Segment<'c> {
 
 impl<'c> Segment<'c> {
     /// Maps what is stored of it, if `index` has it, and derives what is not.
-    pub(crate) fn load(archive: &'c Archive, number: usize, index: Index) -> Result<Self> {
-        let text_bytes = archive.summary().segments[number].text_bytes;
+    pub(crate) fn load(corpus: &'c Corpus, number: usize, index: Index) -> Result<Self> {
+        let text_bytes = corpus.summary().segments[number].text_bytes;
+        let archive = corpus.archive();
+        let index = index.min(corpus.index_of(number));
         if index == Index::None {
-            let (grammar, dictionary) = archive.segment(number)?;
+            let (grammar, dictionary) = corpus.segment(number)?;
             let tokens = TokenStore::new(dictionary, text_bytes);
             tokens.load()?;
             let navigation = build::navigation(&grammar, &tokens, text_bytes)?;
@@ -54,6 +58,8 @@ impl<'c> Segment<'c> {
                 mapped: index,
             });
         }
+        let number =
+            corpus.stored_segment(number).expect("only those that are stored have an index");
         let fast = index == Index::Fast;
         let ((navigation, dictionary), (root, word_documents)) = rayon::join(
             || rayon::join(|| archive.navigation(number), || archive.dictionary(number)),

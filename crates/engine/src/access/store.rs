@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tadoc_core::archive::{Archive, FastPart, Index, IndexWriter};
+use tadoc_core::archive::{FastPart, Index, IndexWriter};
 
 use super::build;
 use super::segment::Segment;
@@ -11,13 +11,14 @@ use crate::error::Result;
 use crate::progress::{Observer, Phase, step};
 
 /// Checks that the index of an archive is what its grammars give. Decodes all segments.
-pub(crate) fn check(archive: &Archive) -> Result<()> {
+pub(crate) fn check(corpus: &Corpus) -> Result<()> {
+    let archive = corpus.archive();
     let index = archive.index();
     if index == Index::None {
         return Ok(());
     }
     for number in 0..archive.summary().segments.len() {
-        let derived = Segment::load(archive, number, Index::None)?;
+        let derived = Segment::load(corpus, number, Index::None)?;
         let (navigation, root) = derived.stored_parts()?;
         let mut holds = archive.navigation(number)? == *navigation;
         if index == Index::Fast {
@@ -43,7 +44,7 @@ pub fn store(path: impl AsRef<Path>, index: Index, observer: &dyn Observer) -> R
     if index != Index::None {
         let total = archive.summary().segments.len();
         for number in 0..total {
-            let segment = Segment::load(archive, number, Index::None)?;
+            let segment = Segment::load(&corpus, number, Index::None)?;
             let (navigation, root) = segment.stored_parts()?;
             let fast = match index {
                 Index::Fast => {

@@ -4,9 +4,10 @@
 //! bytes and not token by token. Memory: the segment's grammar and tokens, and for the texts at most 16
 //! bytes a symbol.
 
-use tadoc_core::archive::{Archive, Tokens};
+use tadoc_core::archive::Tokens;
 use tadoc_core::{Error, Grammar};
 
+use super::Corpus;
 use crate::error::Result;
 
 /// Rules of a longer text are expanded as they come.
@@ -30,9 +31,9 @@ pub(super) struct Segment {
 
 impl Segment {
     /// Decodes a segment, and checks that it is as long as it says before anything is expanded.
-    pub(super) fn load(archive: &Archive, number: usize) -> Result<Self> {
-        let recorded = archive.summary().segments[number].text_bytes;
-        let (grammar, dictionary) = archive.segment(number)?;
+    pub(super) fn load(corpus: &Corpus, number: usize) -> Result<Self> {
+        let recorded = corpus.summary().segments[number].text_bytes;
+        let (grammar, dictionary) = corpus.segment(number)?;
         let tokens = dictionary.tokens(recorded)?;
         drop(dictionary);
         let rule_bytes = grammar.rule_weights(|token| tokens.length(token)).map_err(Error::from)?;

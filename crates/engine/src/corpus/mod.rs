@@ -1,20 +1,25 @@
 //! An open archive: what it holds, and its documents given back.
 
 mod expand;
+mod parts;
 mod restore;
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::OnceLock;
 
-use tadoc_core::archive::{Archive, Digester, DocumentTable, PieceHasher};
+use tadoc_core::Grammar;
+use tadoc_core::archive::{
+    Archive, Dictionary, Digester, DocumentTable, Index, PieceHasher, Summary,
+};
 
 use self::expand::Segment;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase, step};
 use crate::text::escape;
-use crate::{Document, Info};
+use crate::{Document, Info, Lexer};
 
+pub(crate) use parts::{Part, parts_of};
 pub use restore::RestoreReport;
 
 /// Documents are expanded in pieces of about so many bytes.
@@ -71,9 +76,53 @@ impl Corpus {
         Ok(&self.table()?.documents)
     }
 
-    /// The archive itself, and what it says about its segments.
+    /// The archive as it is stored.
     pub(crate) fn archive(&self) -> &Archive {
         &self.archive
+    }
+
+    /// What is in it.
+    pub(crate) fn summary(&self) -> &Summary {
+        self.archive.summary()
+    }
+
+    /// The lexer that it was made with.
+    pub(crate) fn lexer(&self) -> Result<Lexer> {
+        let name = &self.summary().lexer;
+        Lexer::from_name(name).ok_or_else(|| Error::UnknownLexer { name: name.clone() })
+    }
+
+    /// The number that a segment has in the archive, if it is as it is stored there.
+    pub(crate) fn stored_segment(&self, number: usize) -> Option<usize> {
+        Some(number)
+    }
+
+    /// The index that all segments have.
+    pub(crate) fn index(&self) -> Index {
+        self.archive.index()
+    }
+
+    /// The index that a segment has.
+    pub(crate) fn index_of(&self, number: usize) -> Index {
+        match self.stored_segment(number) {
+            Some(_) => self.archive.index(),
+            None => Index::None,
+        }
+    }
+
+    /// The grammar of a segment.
+    pub(crate) fn grammar(&self, number: usize) -> Result<Grammar> {
+        Ok(self.archive.grammar(number)?)
+    }
+
+    /// The dictionary of a segment.
+    pub(crate) fn dictionary(&self, number: usize) -> Result<Dictionary> {
+        Ok(self.archive.dictionary(number)?)
+    }
+
+    /// Grammar and dictionary of a segment, read at the same time.
+    pub(crate) fn segment(&self, number: usize) -> Result<(Grammar, Dictionary)> {
+        Ok(self.archive.segment(number)?)
     }
 
     fn table(&self) -> Result<&DocumentTable> {
@@ -113,7 +162,7 @@ impl Corpus {
     /// Checks every checksum, that every document expands to what was compressed, and that an index is what the text gives.
     pub fn verify(&self, observer: &dyn Observer) -> Result<VerifyReport> {
         let sections = self.archive.check_sections()?;
-        crate::access::check(&self.archive)?;
+        crate::access::check(self)?;
         let table = self.table()?;
         let all: Vec<usize> = (0..table.documents.len()).collect();
         let total = self.total_bytes(&all)?;
@@ -160,7 +209,7 @@ impl Corpus {
         let mut buffer = Vec::with_capacity(PIECE * 2);
         let mut before = 0;
         for (number, part) in self.segments_of(documents) {
-            let segment = Segment::load(&self.archive, number)?;
+            let segment = Segment::load(self, number)?;
             for (document, place) in part {
                 let ends = self.ends_in(number, document);
                 before += segment.document_bytes(place);
@@ -184,7 +233,7 @@ impl Corpus {
 
     /// The segments that hold `documents` (ascending), and of each the documents with their places in it.
     pub(crate) fn segments_of(&self, documents: &[usize]) -> Vec<(usize, Vec<(usize, usize)>)> {
-        let segments = &self.archive.summary().segments;
+        let segments = &self.summary().segments;
         let mut parts = Vec::new();
         for (number, segment) in segments.iter().enumerate() {
             let first = segment.first_document as usize;
@@ -202,7 +251,7 @@ impl Corpus {
 
     /// Whether a document that is in a segment ends there.
     pub(crate) fn ends_in(&self, segment: usize, document: usize) -> bool {
-        let next = self.archive.summary().segments.get(segment + 1);
+        let next = self.summary().segments.get(segment + 1);
         next.is_none_or(|next| next.first_document as usize != document)
     }
 }

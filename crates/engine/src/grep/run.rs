@@ -8,7 +8,6 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
-use tadoc_core::archive::Archive;
 
 use super::assemble::{Assembler, Kind, Unit};
 use super::binary::Nuls;
@@ -52,12 +51,12 @@ pub fn search(
     for (number, part) in corpus.segments_of(documents) {
         let loaded = match ahead.take() {
             Some((next, loaded)) if next == number => loaded,
-            _ => Loaded::load(corpus.archive(), number)?,
+            _ => Loaded::load(corpus, number)?,
         };
         // A document that goes on may be binary because of what is in the next segment.
         let goes_on = part.last().is_some_and(|&(document, _)| !corpus.ends_in(number, document));
         if goes_on && options.binary != Binary::Text {
-            ahead = Some((number + 1, Loaded::load(corpus.archive(), number + 1)?));
+            ahead = Some((number + 1, Loaded::load(corpus, number + 1)?));
         }
         let next = ahead.as_ref().map(|(_, loaded)| loaded);
         match &loaded {
@@ -80,11 +79,11 @@ enum Loaded<'c> {
 }
 
 impl<'c> Loaded<'c> {
-    fn load(archive: &'c Archive, number: usize) -> Result<Self> {
-        match archive.index() {
-            Index::None => Decoded::load(archive, number).map(Self::Decoded),
+    fn load(corpus: &'c Corpus, number: usize) -> Result<Self> {
+        match corpus.index_of(number) {
+            Index::None => Decoded::load(corpus, number).map(Self::Decoded),
             index => {
-                let segment = Segment::load(archive, number, index)?;
+                let segment = Segment::load(corpus, number, index)?;
                 Ok(Self::Indexed(Box::new(segment)))
             }
         }
@@ -188,7 +187,7 @@ fn counts_only(options: &Options) -> bool {
 
 /// Text of a symbol of the root, on average.
 fn bytes_per_symbol(corpus: &Corpus, segment: usize) -> u64 {
-    let segment = &corpus.archive().summary().segments[segment];
+    let segment = &corpus.summary().segments[segment];
     segment.text_bytes / segment.root_symbols.max(1)
 }
 
@@ -209,16 +208,16 @@ fn first_nul_behind(
     if let Some(offset) = next.first_nul()? {
         return Ok(Some(offset));
     }
-    let (archive, mut segment, mut bytes) = (corpus.archive(), segment + 1, 0);
+    let (mut segment, mut bytes) = (segment + 1, 0);
     while !corpus.ends_in(segment, document) {
         // A document that goes on is all that is in the segment.
-        bytes += archive.summary().segments[segment].text_bytes;
+        bytes += corpus.summary().segments[segment].text_bytes;
         segment += 1;
-        let text_bytes = archive.summary().segments[segment].text_bytes;
-        let tokens = archive.dictionary(segment)?.tokens(text_bytes)?;
+        let text_bytes = corpus.summary().segments[segment].text_bytes;
+        let tokens = corpus.dictionary(segment)?.tokens(text_bytes)?;
         let any = memchr::memchr(0, tokens.joined()).is_some();
         drop(tokens);
-        let first = if any { Loaded::load(archive, segment)?.first_nul()? } else { None };
+        let first = if any { Loaded::load(corpus, segment)?.first_nul()? } else { None };
         if let Some(offset) = first {
             return Ok(Some(bytes + offset));
         }

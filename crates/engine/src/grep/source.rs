@@ -5,9 +5,10 @@ use std::sync::OnceLock;
 
 use rayon::prelude::*;
 use tadoc_core::Grammar;
-use tadoc_core::archive::{Archive, Tokens};
+use tadoc_core::archive::Tokens;
 
 use crate::access::{Segment, Slices};
+use crate::corpus::Corpus;
 use crate::error::Result;
 
 /// A segment. Symbols below [`Source::token_count`] are tokens, the others rules; rule `r` is the symbol
@@ -118,11 +119,11 @@ pub(super) struct Decoded {
 
 impl Decoded {
     /// Decodes a segment.
-    pub(super) fn load(archive: &Archive, number: usize) -> Result<Self> {
-        let recorded = archive.summary().segments[number].text_bytes;
+    pub(super) fn load(corpus: &Corpus, number: usize) -> Result<Self> {
+        let recorded = corpus.summary().segments[number].text_bytes;
         let (grammar, tokens) = rayon::join(
-            || archive.grammar(number),
-            || archive.dictionary(number).and_then(|dictionary| dictionary.tokens(recorded)),
+            || corpus.grammar(number),
+            || -> Result<Tokens> { Ok(corpus.dictionary(number)?.tokens(recorded)?) },
         );
         let (grammar, tokens) = (grammar?, tokens?);
         Ok(Self { grammar, tokens, rule_bytes: OnceLock::new(), rule_newlines: OnceLock::new() })

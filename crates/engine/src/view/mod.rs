@@ -71,7 +71,7 @@ pub fn open(
     let mut origin = Origin::Stored;
     let mut stored = Vec::with_capacity(corpora.len());
     for corpus in corpora {
-        let view = open_view(corpus.archive(), counts_only);
+        let view = open_view(corpus.archive(), corpus.summary().documents, counts_only);
         match &view {
             Ok(Some(_)) => {}
             Ok(None) if origin == Origin::Stored => origin = Origin::Archive,
@@ -117,13 +117,13 @@ fn make_from(
     observer: &dyn Observer,
 ) -> Result<View> {
     if let Some(documents) = documents {
-        let count = corpora.iter().map(|corpus| corpus.archive().summary().documents).sum();
+        let count = corpora.iter().map(|corpus| corpus.summary().documents).sum();
         check_choice(documents, count)?;
     }
     let mut inputs = Vec::new();
     let mut first_document = 0_u64;
     for (corpus, stored) in corpora.iter().zip(stored) {
-        let count = corpus.archive().summary().documents;
+        let count = corpus.summary().documents;
         if first_document + count > u64::from(u32::MAX) {
             return Err(Error::TooMany { what: "documents", most: u32::MAX.into() });
         }
@@ -177,7 +177,7 @@ fn inputs_of<'c>(
     chosen: Option<Vec<usize>>,
     first_document: u32,
 ) -> Vec<Input<'c>> {
-    let summary = corpus.archive().summary();
+    let summary = corpus.summary();
     let all = || (0..summary.documents as usize).collect();
     let number = |place: usize| first_document + place as u32;
     if let Some(view) = stored {
@@ -205,8 +205,8 @@ impl Input<'_> {
         match &self.of {
             Of::View(view) => Ok(terms::of_view(view.terms(), analyzer)),
             Of::Segment(corpus, segment) => {
-                let dictionary = corpus.archive().dictionary(*segment)?;
-                let text_bytes = corpus.archive().summary().segments[*segment].text_bytes;
+                let dictionary = corpus.dictionary(*segment)?;
+                let text_bytes = corpus.summary().segments[*segment].text_bytes;
                 terms::of_segment(&dictionary, analyzer, text_bytes)
             }
         }
@@ -216,7 +216,7 @@ impl Input<'_> {
     fn grammar(&self) -> Result<Cow<'_, Grammar>> {
         match &self.of {
             Of::View(view) => Ok(Cow::Borrowed(view.network().grammar())),
-            Of::Segment(corpus, segment) => Ok(Cow::Owned(corpus.archive().grammar(*segment)?)),
+            Of::Segment(corpus, segment) => Ok(Cow::Owned(corpus.grammar(*segment)?)),
         }
     }
 }

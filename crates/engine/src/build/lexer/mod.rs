@@ -48,6 +48,11 @@ impl Lexer {
         }
     }
 
+    /// The lexer of a name.
+    pub fn from_name(name: &str) -> Option<Self> {
+        [Self::Words, Self::Whitespace].into_iter().find(|lexer| lexer.name() == name)
+    }
+
     /// Calls `emit` with the end and the kind of every token of `text`, in order; each token starts
     /// where the one before it ended. O(bytes).
     pub fn tokens(self, text: &[u8], emit: impl FnMut(usize, TokenKind)) {
