@@ -9,7 +9,7 @@ use crate::text::escape;
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Everything that can go wrong when compressing, opening, restoring, verifying and asking.
+/// Everything that can go wrong when compressing, opening, restoring, verifying, asking and editing.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -167,6 +167,67 @@ pub enum Error {
         offset: u64,
         /// The document's length.
         bytes: u64,
+    },
+    /// A range starts in a document and ends past its end.
+    #[error(
+        "{length} bytes from offset {offset} on are past the end of {:?}, which has {left} from there; give \
+         a smaller length",
+        escape(name)
+    )]
+    RangePastEnd {
+        /// The document.
+        name: Vec<u8>,
+        /// Where the range starts.
+        offset: u64,
+        /// Its length.
+        length: u64,
+        /// How many bytes there are from its start on.
+        left: u64,
+    },
+    /// There is a document of that name already.
+    #[error(
+        "the archive has a document {:?} already; give another name, or remove or rename that one first",
+        escape(name)
+    )]
+    DocumentExists {
+        /// The name.
+        name: Vec<u8>,
+    },
+    /// A number that no document was ever given.
+    #[error("there is no document number {number}; numbers given so far are below {next}")]
+    NoSuchNumber {
+        /// The number.
+        number: u32,
+        /// The first number that is free.
+        next: u32,
+    },
+    /// A document would become longer than one can be.
+    #[error(
+        "{:?} would become longer than {most} bytes, which no document can be; add the text as another document",
+        escape(name)
+    )]
+    DocumentTooLong {
+        /// The document.
+        name: Vec<u8>,
+        /// How long it may be.
+        most: u64,
+    },
+    /// A corpus would have more of something than one can have.
+    #[error("a corpus can have at most {most} {what}; begin another archive")]
+    CorpusFull {
+        /// What it would have too much of.
+        what: &'static str,
+        /// How much it can have.
+        most: u64,
+    },
+    /// An edit of documents, not of text, in a batch whose offsets mean the text before it.
+    #[error(
+        "a batch with snapshot offsets cannot {what} documents, only change their text; put that into a batch \
+         of its own, or give offsets in sequence"
+    )]
+    NotInSnapshot {
+        /// What the edit would do to documents.
+        what: &'static str,
     },
     /// There is no word in what is to be looked for.
     #[error(

@@ -50,6 +50,7 @@
 //!
 //! - [`compress`](mod@compress): from inputs to an archive, and from one level to the other.
 //! - [`corpus`]: an open archive, its documents, restoring and verifying.
+//! - [`update`]: edits of an archive.
 //! - [`access`]: any bytes, lines and words of an archive, without expanding the rest.
 //! - [`grep`]: lines of an archive that match a regular expression, found on the compressed form.
 //! - [`analytics`]: the tasks, and what is counted and weighed.
@@ -82,6 +83,7 @@ mod parallel;
 pub mod progress;
 pub mod text;
 pub mod traverse;
+pub mod update;
 pub mod view;
 
 pub use analyzer::{Analyzer, Language, StopWords};

@@ -213,15 +213,20 @@ fn default_memory() -> u64 {
     }
 }
 
+/// Whether a document can have that name.
+pub(crate) fn check_name(name: &[u8]) -> Result<()> {
+    let reason = match name {
+        [] => "it is empty",
+        name if name.contains(&0) => "it has a NUL in it",
+        _ => return Ok(()),
+    };
+    Err(Error::BadName { name: name.to_vec(), reason })
+}
+
 /// Checks the names, and puts the inputs in their order.
 fn sorted_by_name(mut inputs: Vec<Input>, split: Split) -> Result<Vec<Input>> {
     for input in &inputs {
-        let reason = match &input.name[..] {
-            [] => "it is empty",
-            name if name.contains(&0) => "it has a NUL in it",
-            _ => continue,
-        };
-        return Err(Error::BadName { name: input.name.clone(), reason });
+        check_name(&input.name)?;
     }
     match split {
         Split::Files => inputs.sort_by(|left, right| left.name.cmp(&right.name)),

@@ -1,0 +1,345 @@
+//! Which documents there are, what they are called and how long they are: all that an edit is checked against.
+//!
+//! Documents that no edit has touched are looked up in the archive's table, which is shared. Memory is in proportion to the
+//! documents that edits have touched, an edit costs a look-up by number, and a name one by hash and one by halves in the
+//! table.
+
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use tadoc_core::archive::DocumentTable;
+use tadoc_core::archive::journal::Edit;
+
+use crate::compress::check_name;
+use crate::error::{Error, Result};
+use crate::{Document, Timestamp};
+
+/// The longest that a document can be.
+const LONGEST_DOCUMENT: u64 = (1 << 48) - 1;
+/// The most text that a corpus can have.
+const MOST_TEXT: u64 = i64::MAX as u64;
+/// The most numbers that can be given to documents.
+const MOST_NUMBERS: usize = u32::MAX as usize;
+
+/// The documents as edits have left them.
+///
+/// Numbers are those of [`Edit`]. One that was never given makes all questions panic but [`Ledger::is_there`], and is an
+/// error in an edit.
+#[derive(Debug, Clone)]
+pub(crate) struct Ledger {
+    stored: Arc<DocumentTable>,
+    /// Stored documents that edits have touched.
+    touched: HashMap<u32, Entry, FixedState>,
+    /// Documents that edits have added; their numbers follow those of the stored ones.
+    added: Vec<Entry>,
+    /// Who has the names that are not in the table, or are in it as those of others.
+    names: HashMap<Arc<[u8]>, u32, FixedState>,
+    documents: usize,
+    text_bytes: u64,
+}
+
+/// A document that an edit has touched.
+#[derive(Debug, Clone)]
+struct Entry {
+    /// Its name, or the last that it had; `None`: as it is stored.
+    name: Option<Arc<[u8]>>,
+    bytes: u64,
+    modified: Option<Timestamp>,
+    mode: Option<u32>,
+    there: bool,
+}
+
+impl Ledger {
+    /// The documents as the archive stores them. O(documents).
+    pub(crate) fn new(stored: Arc<DocumentTable>) -> Self {
+        Self {
+            touched: HashMap::default(),
+            added: Vec::new(),
+            names: HashMap::default(),
+            documents: stored.documents.len(),
+            text_bytes: stored.documents.iter().map(|document| document.bytes).sum(),
+            stored,
+        }
+    }
+
+    /// The number of the document of that name, if there is one.
+    pub(crate) fn find(&self, name: &[u8]) -> Option<u32> {
+        if let Some(&number) = self.names.get(name) {
+            return Some(number);
+        }
+        let stored = &self.stored.documents;
+        let place = stored.binary_search_by(|document| document.name[..].cmp(name)).ok()?;
+        let keeps = |entry: &Entry| entry.there && entry.name.is_none();
+        let number = place as u32;
+        self.touched.get(&number).is_none_or(keeps).then_some(number)
+    }
+
+    /// The name of a document; of one that was removed, the last that it had.
+    pub(crate) fn name(&self, document: u32) -> &[u8] {
+        match self.entry(document) {
+            Some(Entry { name: Some(name), .. }) => name,
+            _ => &self.stored.documents[document as usize].name,
+        }
+    }
+
+    /// The length of a document; of one that was removed, 0.
+    pub(crate) fn bytes(&self, document: u32) -> u64 {
+        match self.entry(document) {
+            Some(entry) => entry.bytes,
+            None => self.stored.documents[document as usize].bytes,
+        }
+    }
+
+    /// When a document's file was last modified: edits do not change it.
+    pub(crate) fn modified(&self, document: u32) -> Option<Timestamp> {
+        match self.entry(document) {
+            Some(entry) => entry.modified,
+            None => self.stored.documents[document as usize].modified,
+        }
+    }
+
+    /// The permission bits of a document's file.
+    pub(crate) fn mode(&self, document: u32) -> Option<u32> {
+        match self.entry(document) {
+            Some(entry) => entry.mode,
+            None => self.stored.documents[document as usize].mode,
+        }
+    }
+
+    /// Whether a number was given to a document, and the document was not removed.
+    pub(crate) fn is_there(&self, document: u32) -> bool {
+        self.entry(document).map_or((document as usize) < self.stored_count(), |entry| entry.there)
+    }
+
+    /// Whether a document is stored, and no edit has changed it.
+    pub(crate) fn is_untouched(&self, document: u32) -> bool {
+        (document as usize) < self.stored_count() && !self.touched.contains_key(&document)
+    }
+
+    /// The documents that the archive stores.
+    pub(crate) fn stored(&self) -> &Arc<DocumentTable> {
+        &self.stored
+    }
+
+    /// How many documents the archive stores: the first number of those that were added.
+    pub(crate) fn stored_count(&self) -> usize {
+        self.stored.documents.len()
+    }
+
+    /// The number that the next document to be added gets: more than all numbers that were given.
+    pub(crate) fn next_number(&self) -> u32 {
+        (self.stored_count() + self.added.len()) as u32
+    }
+
+    /// How many documents there are.
+    pub(crate) fn document_count(&self) -> usize {
+        self.documents
+    }
+
+    /// How many bytes all documents have.
+    pub(crate) fn text_bytes(&self) -> u64 {
+        self.text_bytes
+    }
+
+    /// All documents that are there, in byte order of their names, and their numbers. O(documents), and sorts the names
+    /// that edits have given.
+    pub(crate) fn documents(&self) -> Vec<(u32, Document)> {
+        let mut named: Vec<(&[u8], u32)> =
+            self.names.iter().map(|(name, &number)| (&name[..], number)).collect();
+        named.sort_unstable();
+        let mut named = named.into_iter().peekable();
+        let mut documents = Vec::with_capacity(self.documents);
+        let whole = |name: &[u8], number: u32| {
+            let (modified, mode) = (self.modified(number), self.mode(number));
+            (number, Document { name: name.to_vec(), bytes: self.bytes(number), modified, mode })
+        };
+        for (number, stored) in (0..).zip(&self.stored.documents) {
+            while let Some((name, other)) = named.next_if(|&(name, _)| name <= &stored.name[..]) {
+                documents.push(whole(name, other));
+            }
+            if self.touched.get(&number).is_none_or(|entry| entry.there && entry.name.is_none()) {
+                documents.push(whole(&stored.name, number));
+            }
+        }
+        documents.extend(named.map(|(name, number)| whole(name, number)));
+        documents
+    }
+
+    /// Whether an edit is possible; what is wrong if not.
+    pub(crate) fn check(&self, edit: &Edit<'_>) -> Result<()> {
+        match *edit {
+            Edit::Insert { document, offset, text } => {
+                let bytes = self.check_range(document, offset, 0)?;
+                self.check_growth(document, bytes, 0, text)
+            }
+            Edit::Append { document, text } => {
+                let bytes = self.bytes_there(document)?;
+                self.check_growth(document, bytes, 0, text)
+            }
+            Edit::Delete { document, offset, length } => {
+                self.check_range(document, offset, length).map(|_| ())
+            }
+            Edit::Replace { document, offset, length, text } => {
+                let bytes = self.check_range(document, offset, length)?;
+                self.check_growth(document, bytes, length, text)
+            }
+            Edit::Add { name, text, .. } => {
+                self.check_new_name(name, None)?;
+                if self.stored_count() + self.added.len() >= MOST_NUMBERS {
+                    return Err(Error::CorpusFull { what: "documents", most: MOST_NUMBERS as u64 });
+                }
+                check_lengths(|| name, 0, self.text_bytes, text)
+            }
+            Edit::Remove { document } => self.bytes_there(document).map(|_| ()),
+            Edit::Rename { document, name } => {
+                self.bytes_there(document)?;
+                self.check_new_name(name, Some(document))
+            }
+        }
+    }
+
+    /// Takes an edit that is possible; what is wrong if it is not, and then nothing has changed. Gives the number of a
+    /// document that was added.
+    pub(crate) fn apply(&mut self, edit: &Edit<'_>) -> Result<Option<u32>> {
+        self.check(edit)?;
+        match *edit {
+            Edit::Insert { document, text, .. } | Edit::Append { document, text } => {
+                self.change_bytes(document, 0, text);
+            }
+            Edit::Delete { document, length, .. } => self.change_bytes(document, length, &[]),
+            Edit::Replace { document, length, text, .. } => {
+                self.change_bytes(document, length, text);
+            }
+            Edit::Add { name, modified, mode, text } => {
+                let number = self.next_number();
+                let name: Arc<[u8]> = name.into();
+                self.names.insert(name.clone(), number);
+                let bytes = text.len() as u64;
+                self.added.push(Entry { name: Some(name), bytes, modified, mode, there: true });
+                self.documents += 1;
+                self.text_bytes += bytes;
+                return Ok(Some(number));
+            }
+            Edit::Remove { document } => {
+                let entry = self.entry_mut(document);
+                entry.there = false;
+                let gone = std::mem::take(&mut entry.bytes);
+                let name = entry.name.clone();
+                self.text_bytes -= gone;
+                self.documents -= 1;
+                self.free_name(name);
+            }
+            Edit::Rename { document, name } => self.rename(document, name),
+        }
+        Ok(None)
+    }
+
+    fn rename(&mut self, document: u32, name: &[u8]) {
+        if self.name(document) == name {
+            return;
+        }
+        let stored = self.stored.documents.get(document as usize);
+        let new: Option<Arc<[u8]>> =
+            if stored.is_some_and(|stored| stored.name == name) { None } else { Some(name.into()) };
+        let old = std::mem::replace(&mut self.entry_mut(document).name, new.clone());
+        self.free_name(old);
+        self.names.extend(new.map(|name| (name, document)));
+    }
+
+    /// A name that was not the stored one is no longer used.
+    fn free_name(&mut self, name: Option<Arc<[u8]>>) {
+        if let Some(name) = name {
+            self.names.remove(&name);
+        }
+    }
+
+    fn entry(&self, document: u32) -> Option<&Entry> {
+        match (document as usize).checked_sub(self.stored_count()) {
+            None => self.touched.get(&document),
+            Some(place) => self.added.get(place),
+        }
+    }
+
+    /// The entry of a document that is there; from now on it counts as touched.
+    fn entry_mut(&mut self, document: u32) -> &mut Entry {
+        let place = document as usize;
+        match place.checked_sub(self.stored.documents.len()) {
+            None => self.touched.entry(document).or_insert_with(|| {
+                let Document { bytes, modified, mode, .. } = self.stored.documents[place];
+                Entry { name: None, bytes, modified, mode, there: true }
+            }),
+            Some(place) => &mut self.added[place],
+        }
+    }
+
+    fn change_bytes(&mut self, document: u32, gone: u64, text: &[u8]) {
+        let more = text.len() as u64;
+        // An edit that changes nothing touches nothing.
+        if gone > 0 || more > 0 {
+            let entry = self.entry_mut(document);
+            entry.bytes = entry.bytes - gone + more;
+            self.text_bytes = self.text_bytes - gone + more;
+        }
+    }
+
+    /// The length of a document that has to be there.
+    fn bytes_there(&self, document: u32) -> Result<u64> {
+        match self.entry(document) {
+            Some(entry) if entry.there => Ok(entry.bytes),
+            Some(_) => Err(Error::NoSuchDocument { name: self.name(document).to_vec() }),
+            None => match self.stored.documents.get(document as usize) {
+                Some(stored) => Ok(stored.bytes),
+                None => Err(Error::NoSuchNumber { number: document, next: self.next_number() }),
+            },
+        }
+    }
+
+    /// Whether a range is in a document; gives the document's length.
+    fn check_range(&self, document: u32, offset: u64, length: u64) -> Result<u64> {
+        let bytes = self.bytes_there(document)?;
+        match bytes.checked_sub(offset) {
+            Some(left) if length <= left => Ok(bytes),
+            found => {
+                let name = self.name(document).to_vec();
+                Err(match found {
+                    Some(left) => Error::RangePastEnd { name, offset, length, left },
+                    None => Error::OffsetPastEnd { name, offset, bytes },
+                })
+            }
+        }
+    }
+
+    /// Whether a document of so many bytes may lose some and get others.
+    fn check_growth(&self, document: u32, bytes: u64, gone: u64, text: &[u8]) -> Result<()> {
+        check_lengths(|| self.name(document), bytes - gone, self.text_bytes - gone, text)
+    }
+
+    /// Whether a document can be called so, which may be the one that is called so already.
+    fn check_new_name(&self, name: &[u8], document: Option<u32>) -> Result<()> {
+        check_name(name)?;
+        match self.find(name) {
+            Some(other) if Some(other) != document => {
+                Err(Error::DocumentExists { name: name.to_vec() })
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Whether there is room for more text in a document and in the corpus.
+fn check_lengths<'n>(
+    name: impl Fn() -> &'n [u8],
+    document: u64,
+    corpus: u64,
+    text: &[u8],
+) -> Result<()> {
+    let more = text.len() as u64;
+    if more > LONGEST_DOCUMENT.saturating_sub(document) {
+        return Err(Error::DocumentTooLong { name: name().to_vec(), most: LONGEST_DOCUMENT });
+    }
+    if more > MOST_TEXT.saturating_sub(corpus) {
+        return Err(Error::CorpusFull { what: "bytes", most: MOST_TEXT });
+    }
+    Ok(())
+}
