@@ -70,6 +70,18 @@ impl Archive {
         Ok(archive)
     }
 
+    /// The same archive once more, whatever is under its path by now.
+    pub fn try_clone(&self) -> Result<Self> {
+        Ok(Self {
+            file: self.file.try_clone().map_err(|error| Error::io(&self.path, error))?,
+            path: self.path.clone(),
+            header: self.header,
+            sections: self.sections.clone(),
+            summary: self.summary.clone(),
+            map: self.map.clone(),
+        })
+    }
+
     /// Checks that segments are whole and cover the documents in order.
     fn check_segments(&self) -> Result<()> {
         let summary = &self.summary;

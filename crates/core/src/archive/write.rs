@@ -6,7 +6,7 @@ use std::io::{ErrorKind, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use super::container::{ALIGNMENT, HEADER_BYTES, Header, Kind, Section, checksum, write_table};
-use super::dictionary::{self, Entry};
+use super::dictionary::{self, Dictionary, Entry};
 use super::documents::DocumentTable;
 use super::grammar::{self, EncodedSymbols};
 use super::info::Summary;
@@ -24,6 +24,11 @@ impl EncodedDictionary {
     /// Encodes words and separators, on all threads. Both must be in ascending order and distinct.
     pub fn new(words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
         Self(dictionary::encode(words, separators, level))
+    }
+
+    /// The dictionary itself, as if it were read from an archive.
+    pub fn open(&self) -> Result<Dictionary> {
+        Dictionary::open(&self.0)
     }
 }
 

@@ -4,7 +4,9 @@
 //! bytes and not token by token. Memory: the segment's grammar and tokens, and for the texts at most 16
 //! bytes a symbol.
 
-use tadoc_core::archive::Tokens;
+use std::ops::Range;
+
+use tadoc_core::archive::{Dictionary, Tokens};
 use tadoc_core::{Error, Grammar};
 
 use super::Corpus;
@@ -19,7 +21,7 @@ const MOST_TEXT: usize = 1 << 30;
 const NOT_WRITTEN: u32 = u32::MAX;
 
 /// A segment, decoded for expansion.
-pub(super) struct Segment {
+pub(crate) struct Segment {
     grammar: Grammar,
     tokens: Tokens,
     /// The length of every rule's text.
@@ -30,10 +32,15 @@ pub(super) struct Segment {
 }
 
 impl Segment {
-    /// Decodes a segment, and checks that it is as long as it says before anything is expanded.
+    /// Decodes a segment.
     pub(super) fn load(corpus: &Corpus, number: usize) -> Result<Self> {
         let recorded = corpus.summary().segments[number].text_bytes;
         let (grammar, dictionary) = corpus.segment(number)?;
+        Self::new(grammar, dictionary, recorded)
+    }
+
+    /// Checks that a segment is as long as recorded before anything is expanded.
+    pub(crate) fn new(grammar: Grammar, dictionary: Dictionary, recorded: u64) -> Result<Self> {
         let tokens = dictionary.tokens(recorded)?;
         drop(dictionary);
         let rule_bytes = grammar.rule_weights(|token| tokens.length(token)).map_err(Error::from)?;
@@ -42,7 +49,7 @@ impl Segment {
         let bytes = segment.length(segment.grammar.root());
         if bytes != recorded {
             return Err(Error::malformed(format!(
-                "segment {number} expands to {bytes} bytes, recorded are {recorded}"
+                "a segment expands to {bytes} bytes, recorded are {recorded}"
             ))
             .into());
         }
@@ -60,8 +67,32 @@ impl Segment {
     }
 
     /// The length of the text of a document, or of what is here of it.
-    pub(super) fn document_bytes(&self, document: usize) -> u64 {
+    pub(crate) fn document_bytes(&self, document: usize) -> u64 {
         self.length(self.grammar.document(document))
+    }
+
+    /// Appends bytes of a document, or of what is here of it; a range past its end is cut there. O(symbols of the document + depth + bytes).
+    pub(crate) fn append(&self, document: usize, range: Range<u64>, into: &mut Vec<u8>) {
+        let mut offset = 0;
+        let mut above = vec![self.grammar.document(document)];
+        while let Some(symbols) = above.pop() {
+            let Some((&symbol, rest)) = symbols.split_first() else { continue };
+            above.push(rest);
+            if offset >= range.end {
+                return;
+            }
+            let bytes = self.length(&[symbol]);
+            if offset + bytes <= range.start {
+                offset += bytes;
+            } else if let Some(rule) = self.grammar.rule_of(symbol) {
+                above.push(self.grammar.body(rule));
+            } else {
+                let from = range.start.saturating_sub(offset);
+                let to = bytes.min(range.end - offset);
+                into.extend_from_slice(&self.tokens.get(symbol)[from as usize..to as usize]);
+                offset += bytes;
+            }
+        }
     }
 
     /// Writes out texts, children first, until there is no more room.
@@ -100,13 +131,13 @@ impl Segment {
     }
 
     /// The text of a document, piece by piece.
-    pub(super) fn expand(&self, document: usize) -> Pieces<'_> {
+    pub(crate) fn expand(&self, document: usize) -> Pieces<'_> {
         Pieces { segment: self, current: self.grammar.document(document), above: Vec::new() }
     }
 }
 
 /// Expands the symbols of a document.
-pub(super) struct Pieces<'s> {
+pub(crate) struct Pieces<'s> {
     segment: &'s Segment,
     current: &'s [u32],
     above: Vec<&'s [u32]>,
@@ -115,7 +146,7 @@ pub(super) struct Pieces<'s> {
 impl Pieces<'_> {
     /// Appends text until `into` has at least `enough` bytes or the document ends; tells whether there is
     /// more.
-    pub(super) fn next_piece(&mut self, enough: usize, into: &mut Vec<u8>) -> bool {
+    pub(crate) fn next_piece(&mut self, enough: usize, into: &mut Vec<u8>) -> bool {
         let segment = self.segment;
         while into.len() < enough {
             let Some((&symbol, rest)) = self.current.split_first() else {

@@ -1,12 +1,12 @@
 //! An open archive: what it holds, and its documents given back.
 
-mod expand;
+pub(crate) mod expand;
 mod parts;
 mod restore;
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use tadoc_core::Grammar;
 use tadoc_core::archive::{
@@ -17,6 +17,7 @@ use self::expand::Segment;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase, step};
 use crate::text::escape;
+use crate::update::{Edited, EditedSegment, EditedText, Ledger};
 use crate::{Document, Info, Lexer};
 
 pub(crate) use parts::{Part, parts_of};
@@ -46,7 +47,9 @@ const PIECE: usize = 1 << 20;
 #[derive(Debug)]
 pub struct Corpus {
     archive: Archive,
-    table: OnceLock<DocumentTable>,
+    /// The documents as they are stored.
+    table: OnceLock<Arc<DocumentTable>>,
+    edited: Option<Box<Edited>>,
 }
 
 /// What came of verifying.
@@ -61,19 +64,39 @@ pub struct VerifyReport {
 }
 
 impl Corpus {
-    /// Opens an archive. Checks header, table and summary; O(sections).
+    /// Opens an archive. Checks header, table and summary; O(sections). If it was edited, all edits that are whole at this moment are
+    /// part of the corpus, and no later ones: O(documents + edits).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        Ok(Self { archive: Archive::open(path.as_ref())?, table: OnceLock::new() })
+        let archive = Archive::open(path.as_ref())?;
+        Ok(Self::stored(archive))
     }
 
-    /// What the archive holds and what it costs. O(sections); nothing is decoded.
+    /// An archive without the edits behind it.
+    pub(crate) fn stored(archive: Archive) -> Self {
+        Self { archive, table: OnceLock::new(), edited: None }
+    }
+
+    /// The same archive, with these edits and no others.
+    pub(crate) fn with_edits(self, ledger: Arc<Ledger>, text: Arc<EditedText>) -> Result<Self> {
+        let Self { archive, table, .. } = self;
+        let stored = Self { archive, table, edited: None };
+        let edited = Edited::new(&stored.archive, stored.table()?, ledger, text, stored.lexer()?)?;
+        Ok(Self { edited: Some(Box::new(edited)), ..stored })
+    }
+
+    /// What the archive holds and what it costs. O(sections); nothing is decoded. Of an archive that was edited, the figures of grammars
+    /// are those of what is stored.
     pub fn info(&self) -> Info {
-        self.archive.info()
+        let Summary { documents, text_bytes, segments, .. } = self.summary().clone();
+        Info { documents, text_bytes, segments, ..self.archive.info() }
     }
 
     /// The documents, in byte order of their names. The first call reads them: O(documents).
     pub fn documents(&self) -> Result<&[Document]> {
-        Ok(&self.table()?.documents)
+        match &self.edited {
+            Some(edited) => Ok(edited.documents()),
+            None => Ok(&self.table()?.documents),
+        }
     }
 
     /// The archive as it is stored.
@@ -83,7 +106,10 @@ impl Corpus {
 
     /// What is in it.
     pub(crate) fn summary(&self) -> &Summary {
-        self.archive.summary()
+        match &self.edited {
+            Some(edited) => edited.summary(),
+            None => self.archive.summary(),
+        }
     }
 
     /// The lexer that it was made with.
@@ -94,12 +120,16 @@ impl Corpus {
 
     /// The number that a segment has in the archive, if it is as it is stored there.
     pub(crate) fn stored_segment(&self, number: usize) -> Option<usize> {
-        Some(number)
+        match &self.edited {
+            Some(edited) => edited.stored_segment(number),
+            None => Some(number),
+        }
     }
 
     /// The index that all segments have.
     pub(crate) fn index(&self) -> Index {
-        self.archive.index()
+        let all = (0..self.summary().segments.len()).map(|number| self.index_of(number));
+        all.min().unwrap_or(Index::None)
     }
 
     /// The index that a segment has.
@@ -112,25 +142,46 @@ impl Corpus {
 
     /// The grammar of a segment.
     pub(crate) fn grammar(&self, number: usize) -> Result<Grammar> {
-        Ok(self.archive.grammar(number)?)
+        match self.edited_segment(number)? {
+            Ok(stored) => Ok(self.archive.grammar(stored)?),
+            Err(edited) => Ok(edited.grammar.clone()),
+        }
     }
 
     /// The dictionary of a segment.
     pub(crate) fn dictionary(&self, number: usize) -> Result<Dictionary> {
-        Ok(self.archive.dictionary(number)?)
+        match self.edited_segment(number)? {
+            Ok(stored) => Ok(self.archive.dictionary(stored)?),
+            Err(edited) => Ok(edited.dictionary.clone()),
+        }
     }
 
     /// Grammar and dictionary of a segment, read at the same time.
     pub(crate) fn segment(&self, number: usize) -> Result<(Grammar, Dictionary)> {
-        Ok(self.archive.segment(number)?)
+        match self.edited_segment(number)? {
+            Ok(stored) => Ok(self.archive.segment(stored)?),
+            Err(edited) => Ok((edited.grammar.clone(), edited.dictionary.clone())),
+        }
     }
 
-    fn table(&self) -> Result<&DocumentTable> {
+    /// The number that a segment has in the archive, or what edits have made of it.
+    pub(crate) fn edited_segment(&self, number: usize) -> Result<Result<usize, &EditedSegment>> {
+        match (&self.edited, self.stored_segment(number)) {
+            (_, Some(stored)) => Ok(Ok(stored)),
+            (Some(edited), None) => {
+                Ok(Err(edited.segment(&self.archive, number, self.lexer()?)?))
+            }
+            (None, None) => unreachable!("without edits all segments are stored"),
+        }
+    }
+
+    /// The documents as they are stored, and their digests.
+    pub(crate) fn table(&self) -> Result<&Arc<DocumentTable>> {
         if let Some(table) = self.table.get() {
             return Ok(table);
         }
         let table = self.archive.documents()?;
-        Ok(self.table.get_or_init(|| table))
+        Ok(self.table.get_or_init(|| Arc::new(table)))
     }
 
     /// The place of a document in [`Corpus::documents`]. O(log documents).
@@ -159,8 +210,17 @@ impl Corpus {
         Ok(done)
     }
 
-    /// Checks every checksum, that every document expands to what was compressed, and that an index is what the text gives.
+    /// Checks every checksum, that every document expands to what was compressed, and that an index is what the text gives. If the corpus
+    /// was edited, this is checked of what is stored; the edits have checksums of their own, which are checked whenever an archive is opened, and
+    /// that documents are as long as the edits have made them is checked, too.
     pub fn verify(&self, observer: &dyn Observer) -> Result<VerifyReport> {
+        if self.edited.is_some() {
+            let stored = Self::stored(self.archive.try_clone()?);
+            let VerifyReport { sections, .. } = stored.verify(observer)?;
+            let all: Vec<usize> = (0..self.documents()?.len()).collect();
+            let bytes = self.write_documents(&all, &mut std::io::sink(), observer)?;
+            return Ok(VerifyReport { sections, documents: all.len() as u64, bytes });
+        }
         let sections = self.archive.check_sections()?;
         crate::access::check(self)?;
         let table = self.table()?;

@@ -1,15 +1,25 @@
-//! Edits of an archive: what they are checked against, and the text that they make.
+//! Edits of an archive: what they are checked against, and the text and the grammars that they make.
 //!
 //! A document that was edited is a sequence of pieces (`pieces`), each a range of the text that the archive stores or of
 //! text that is new (`text`). Names and lengths, which is all that an edit has to be checked against, are kept apart
 //! (`ledger`), so that a writer needs no text. A batch whose offsets all mean the text before it is turned into edits in
 //! sequence (`offsets`).
+//!
+//! Readers get ordinary grammars: `plan` says which document is in which segment, and `segment` makes the grammar of a
+//! segment that edits have touched; `edited` keeps both for a corpus.
 
-#[allow(dead_code)]
+mod edited;
 mod ledger;
 #[allow(dead_code)]
 mod offsets;
-#[allow(dead_code)]
 mod pieces;
-#[allow(dead_code)]
+mod plan;
+mod segment;
+#[cfg(test)]
+mod tests;
 mod text;
+
+pub(crate) use edited::Edited;
+pub(crate) use ledger::Ledger;
+pub(crate) use segment::EditedSegment;
+pub(crate) use text::EditedText;

@@ -68,7 +68,7 @@ const TOKEN_BYTES: u64 = 1 << 32;
 const TOKEN_BYTES_PER_BYTE: u64 = 1024;
 
 /// The dictionary of a segment, as it is on disk.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Dictionary {
     word_count: u32,
     separator_count: u32,

@@ -53,6 +53,15 @@ impl Lexer {
         [Self::Words, Self::Whitespace].into_iter().find(|lexer| lexer.name() == name)
     }
 
+    /// The ASCII bytes that are never part of a word: beside one of them, text may be cut in two so that both halves, lexed apart,
+    /// have the words that the whole has.
+    pub fn ascii_separators(self) -> [bool; 256] {
+        match self {
+            Self::Words => ASCII.map(|class| class == Ascii::Separator),
+            Self::Whitespace => WHITESPACE,
+        }
+    }
+
     /// Calls `emit` with the end and the kind of every token of `text`, in order; each token starts
     /// where the one before it ended. O(bytes).
     pub fn tokens(self, text: &[u8], emit: impl FnMut(usize, TokenKind)) {

@@ -1,0 +1,193 @@
+//! An archive with edits: what every reader of a corpus sees of them.
+//!
+//! Opening replays the edits into pieces and plans where documents are; a segment that edits touch is made when it is first asked
+//! for, and kept. Cost: O(edits) and O(documents) to open; what `segment` says for each segment.
+
+use std::sync::{Arc, OnceLock};
+
+use hashbrown::HashMap;
+use tadoc_core::archive::{Archive, DocumentTable, Summary};
+
+use super::ledger::Ledger;
+use super::pieces::Piece;
+use super::plan::{Plan, StoredParts};
+use super::segment::{EditedSegment, Stored, Texts, edit};
+use super::text::EditedText;
+use crate::corpus::expand;
+use crate::error::Result;
+use crate::{Document, Lexer};
+
+/// A corpus as its edits have left it.
+#[derive(Debug)]
+pub(crate) struct Edited {
+    ledger: Arc<Ledger>,
+    text: Arc<EditedText>,
+    plan: Plan,
+    segments: Vec<OnceLock<EditedSegment>>,
+}
+
+impl Edited {
+    /// What edits have made of an archive.
+    pub(crate) fn new(
+        archive: &Archive,
+        table: &DocumentTable,
+        ledger: Arc<Ledger>,
+        text: Arc<EditedText>,
+        lexer: Lexer,
+    ) -> Result<Self> {
+        let separators = lexer.ascii_separators();
+        let mut elsewhere = Elsewhere::default();
+        let plan =
+            Plan::new(table, archive.summary(), &ledger, &text, |stored, document, piece| {
+                elsewhere.reach(archive, stored, document, piece, &separators)
+            })?;
+        let segments = plan.segments.iter().map(|_| OnceLock::new()).collect();
+        Ok(Self { ledger, text, plan, segments })
+    }
+
+    /// Names and lengths.
+    pub(crate) fn ledger(&self) -> &Arc<Ledger> {
+        &self.ledger
+    }
+
+    /// What documents are made of.
+    pub(crate) fn text(&self) -> &Arc<EditedText> {
+        &self.text
+    }
+
+    /// The documents, in byte order of their names.
+    pub(crate) fn documents(&self) -> &[Document] {
+        &self.plan.documents
+    }
+
+    /// What the corpus is now; the figures of grammars are those of the archive as it is stored.
+    pub(crate) fn summary(&self) -> &Summary {
+        &self.plan.summary
+    }
+
+    /// The number that a segment has in the archive, if it is as it is stored there.
+    pub(crate) fn stored_segment(&self, number: usize) -> Option<usize> {
+        let segment = &self.plan.segments[number];
+        segment.stored.filter(|_| !segment.is_changed)
+    }
+
+    /// A segment that was changed; the first call makes it.
+    pub(crate) fn segment(
+        &self,
+        archive: &Archive,
+        number: usize,
+        lexer: Lexer,
+    ) -> Result<&EditedSegment> {
+        if let Some(segment) = self.segments[number].get() {
+            return Ok(segment);
+        }
+        let planned = &self.plan.segments[number];
+        let stored = match planned.stored {
+            Some(number) => {
+                let (grammar, dictionary) = archive.segment(number)?;
+                let tokens = dictionary.tokens(archive.summary().segments[number].text_bytes)?;
+                Stored { grammar, word_tokens: dictionary.word_token_count(), tokens }
+            }
+            None => Stored::empty(),
+        };
+        let texts = TextsOf {
+            archive,
+            stored: &self.plan.stored,
+            segment: planned.stored,
+            text: &self.text,
+        };
+        let segment = edit(&stored, &planned.parts, &texts, lexer)?;
+        Ok(self.segments[number].get_or_init(|| segment))
+    }
+}
+
+/// The texts of pieces, seen from one segment.
+struct TextsOf<'e> {
+    archive: &'e Archive,
+    stored: &'e StoredParts,
+    segment: Option<usize>,
+    text: &'e EditedText,
+}
+
+impl Texts for TextsOf<'_> {
+    fn new_text(&self, piece: Piece) -> &[u8] {
+        self.text.new_text(piece)
+    }
+
+    fn place(&self, document: u32, offset: u64) -> Option<(u32, u64)> {
+        let part = self.stored.part_at(document, offset)?;
+        (Some(part.segment as usize) == self.segment).then_some((part.place, part.offset))
+    }
+
+    fn append_elsewhere(
+        &self,
+        elsewhere: &mut Elsewhere,
+        document: u32,
+        piece: Piece,
+        into: &mut Vec<u8>,
+    ) -> Result<()> {
+        elsewhere.append(self.archive, self.stored, document, piece, into)
+    }
+}
+
+/// Stored text of segments other than the one that is being made: of documents that were given a name that belongs there, and around
+/// places where a long document goes on from one segment to the next. Segments that were looked at stay expandable.
+#[derive(Default)]
+pub(super) struct Elsewhere {
+    segments: HashMap<u32, expand::Segment>,
+}
+
+impl Elsewhere {
+    /// Appends stored bytes of a document.
+    fn append(
+        &mut self,
+        archive: &Archive,
+        stored: &StoredParts,
+        document: u32,
+        piece: Piece,
+        into: &mut Vec<u8>,
+    ) -> Result<()> {
+        let (mut start, end) = (piece.start(), piece.start() + piece.bytes());
+        while start < end {
+            let part = stored.part_at(document, start).ok_or_else(|| {
+                tadoc_core::Error::malformed("a document is shorter than recorded")
+            })?;
+            let segment = match self.segments.entry(part.segment) {
+                hashbrown::hash_map::Entry::Occupied(entry) => entry.into_mut(),
+                hashbrown::hash_map::Entry::Vacant(entry) => {
+                    let number = part.segment as usize;
+                    let (grammar, dictionary) = archive.segment(number)?;
+                    let recorded = archive.summary().segments[number].text_bytes;
+                    entry.insert(expand::Segment::new(grammar, dictionary, recorded)?)
+                }
+            };
+            let here = end.min(part.offset + part.bytes);
+            segment.append(part.place as usize, start - part.offset..here - part.offset, into);
+            start = here;
+        }
+        Ok(())
+    }
+
+    /// How many of the first bytes of a stored piece a word from before it can reach: up to the first place that is beside a separator.
+    fn reach(
+        &mut self,
+        archive: &Archive,
+        stored: &StoredParts,
+        document: u32,
+        piece: Piece,
+        separators: &[bool; 256],
+    ) -> Result<u64> {
+        let (mut text, mut step) = (Vec::new(), 64);
+        loop {
+            let left = piece.bytes() - text.len() as u64;
+            let more =
+                Piece::new(piece.source(), piece.start() + text.len() as u64, left.min(step));
+            self.append(archive, stored, document, more, &mut text)?;
+            match text.iter().position(|&byte| separators[byte as usize]) {
+                Some(place) => return Ok(place as u64),
+                None if text.len() as u64 == piece.bytes() => return Ok(piece.bytes()),
+                None => step *= 8,
+            }
+        }
+    }
+}
