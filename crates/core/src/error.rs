@@ -90,6 +90,76 @@ pub enum Error {
         /// Why not.
         reason: String,
     },
+    /// Bytes follow an archive that are no journal.
+    #[error(
+        "the file has {length} bytes, where {stored} were written, and the rest is no journal of edits; fetch or copy it again"
+    )]
+    BytesBehindArchive {
+        /// Bytes of the archive.
+        stored: u64,
+        /// Bytes of the file.
+        length: u64,
+    },
+    /// The journal is of a format that this version cannot read.
+    #[error(
+        "the archive has edits in a journal of version {found}, this tadoc reads version {supported}; use a newer tadoc"
+    )]
+    UnsupportedJournal {
+        /// Version in the file.
+        found: u32,
+        /// The version that can be read.
+        supported: u32,
+    },
+    /// Bytes of the journal are not those that were written.
+    #[error(
+        "the journal of edits is damaged at byte {position} of the file: {reason}; {transactions} transactions with {edits} edits \
+         before it are whole: restore the archive from a copy, or keep these and drop the rest with `tadoc recompress --keep-whole`"
+    )]
+    DamagedJournal {
+        /// Where the first record starts that is not whole.
+        position: u64,
+        /// What was expected and found.
+        reason: String,
+        /// Whole transactions before it.
+        transactions: u64,
+        /// Edits in these.
+        edits: u64,
+    },
+    /// Edits cannot be written, since writing or syncing failed before.
+    #[error(
+        "{}: edits can no longer be written: {reason}; what was acknowledged is kept: when the cause is gone, make the others again",
+        path.display()
+    )]
+    JournalFailed {
+        /// The archive.
+        path: PathBuf,
+        /// What failed.
+        reason: String,
+    },
+    /// Another process edits or replaces the archive.
+    #[error(
+        "{} is being edited or replaced by another process; wait until it ends, or work on a copy",
+        path.display()
+    )]
+    Locked {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// Another file has the archive's name now.
+    #[error(
+        "{} was replaced or removed while it was edited; open it again, and make the edits again that were not acknowledged",
+        path.display()
+    )]
+    Replaced {
+        /// The archive.
+        path: PathBuf,
+    },
+    /// An edit that no archive can have.
+    #[error("this cannot be an edit: {what}")]
+    BadEdit {
+        /// What is wrong with it.
+        what: &'static str,
+    },
     /// A backend could not do its work.
     #[error("{what}")]
     Backend {

@@ -16,6 +16,7 @@ pub mod error;
 pub mod grammar;
 pub mod navigation;
 pub mod packed;
+pub mod storage;
 pub mod task;
 pub mod view;
 

@@ -121,6 +121,7 @@ impl Header {
         bytes.try_into().expect("a header has 64 bytes")
     }
 
+    /// Reads the header of a file of `file_bytes`. The file may go on behind the archive, with a journal.
     pub(super) fn parse(bytes: &[u8], file_bytes: u64) -> Result<Self> {
         let magic = &bytes[..bytes.len().min(MAGIC.len())];
         if magic != &MAGIC[..magic.len()] || bytes.is_empty() {
@@ -161,14 +162,10 @@ impl Header {
                 available: file_bytes,
             });
         }
-        if file_bytes > header.file_bytes {
-            return Err(reader.malformed(format!(
-                "the file has {file_bytes} bytes, where {} were written",
-                header.file_bytes
-            )));
-        }
         let end = header.table_offset.checked_add(header.table_bytes);
-        if header.table_offset < HEADER_BYTES as u64 || end.is_none_or(|end| end > file_bytes) {
+        if header.table_offset < HEADER_BYTES as u64
+            || end.is_none_or(|end| end > header.file_bytes)
+        {
             return Err(reader.malformed("the table of sections is outside of the file"));
         }
         if header.table_bytes > MOST_SECTIONS * ENTRY_BYTES as u64 {

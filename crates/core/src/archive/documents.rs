@@ -19,7 +19,7 @@ const DIGEST_BYTES: u64 = 4096;
 const NAME_BYTES: u64 = 1 << 28;
 const NAME_BYTES_PER_BYTE: u64 = 1024;
 /// More bits than a mode has.
-const MOST_MODE: u64 = 0o7777;
+pub(super) const MOST_MODE: u64 = 0o7777;
 
 /// The documents and what they must expand to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

@@ -29,6 +29,7 @@ pub use index::{
     DocumentsOfWord, FastPart, Index, IndexWriter, WordDocuments, WordDocumentsBuilder,
 };
 pub use info::Summary;
+pub use journal::{ArchiveLock, Edit, Journal, JournalWriter};
 pub use read::Archive;
 pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use view_file::{Fingerprint, open_view, view_path, write_view};

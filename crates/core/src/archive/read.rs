@@ -13,9 +13,11 @@ use super::dictionary::Dictionary;
 use super::documents::{self, DocumentTable};
 use super::grammar::{self, Symbols};
 use super::info::{self, Summary};
+use super::journal::{self, Journal};
 use super::types::{Info, Level, SectionInfo};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
+use crate::storage::FileStorage;
 
 /// Bytes of text at the most: sums of lengths stay clear of 2^64.
 const MOST_TEXT: u64 = i64::MAX as u64;
@@ -33,11 +35,13 @@ pub struct Archive {
     header: Header,
     sections: Vec<Section>,
     summary: Summary,
+    journal: Journal,
     map: OnceLock<Arc<Mmap>>,
 }
 
 impl Archive {
-    /// Opens an archive; reads its header, table and summary.
+    /// Opens an archive; reads its header, table and summary. If it was edited, its journal is gone through once, and what is opened is
+    /// what it holds at this moment; whether that is damaged is told when it is asked for.
     pub fn open(path: &Path) -> Result<Self> {
         let io = |error| Error::io(path, error);
         let file = File::open(path).map_err(io)?;
@@ -63,10 +67,14 @@ impl Archive {
             header,
             sections,
             summary: Summary::default(),
+            journal: Journal::none(header.file_bytes),
             map: OnceLock::new(),
         };
         archive.summary = info::decode(&archive.section(Kind::INFO, None)?)?;
         archive.check_segments()?;
+        if file_bytes > header.file_bytes {
+            archive.journal = archive.read_journal(file_bytes)?;
+        }
         Ok(archive)
     }
 
@@ -79,7 +87,42 @@ impl Archive {
             sections: self.sections.clone(),
             summary: self.summary.clone(),
             map: self.map.clone(),
+            journal: self.journal.clone(),
         })
+    }
+
+    /// Reads the journal of a file that is longer than the archive that was stored.
+    fn read_journal(&self, length: u64) -> Result<Journal> {
+        let io = |error| Error::io(&self.path, error);
+        let storage = Arc::new(FileStorage(self.file.try_clone().map_err(io)?));
+        let stored = self.header.file_bytes;
+        let journal = Journal::read(storage, stored, length).map_err(io)??;
+        journal.ok_or(Error::BytesBehindArchive { stored, length })
+    }
+
+    /// The edits behind the archive, as they were when it was opened; [`Error::DamagedJournal`] if bytes of them are not those that
+    /// were written.
+    pub fn journal(&self) -> Result<Journal> {
+        match self.journal.damage() {
+            Some(error) => Err(error),
+            None => Ok(self.journal.clone()),
+        }
+    }
+
+    /// The edits before the first damaged one, and what is wrong with that.
+    pub fn journal_until_damage(&self) -> (Journal, Option<Error>) {
+        (self.journal.clone(), self.journal.damage())
+    }
+
+    /// Bytes of the stored archive: what is behind them is its journal.
+    pub fn stored_bytes(&self) -> u64 {
+        self.header.file_bytes
+    }
+
+    /// Which file it is, whatever its name means by now.
+    pub(super) fn identity(&self) -> Result<journal::Identity> {
+        let metadata = self.file.metadata().map_err(|error| Error::io(&self.path, error))?;
+        Ok(journal::identity(&metadata))
     }
 
     /// Checks that segments are whole and cover the documents in order.
@@ -148,12 +191,13 @@ impl Archive {
         &self.sections
     }
 
-    /// The whole file, mapped.
+    /// All sections, mapped.
     pub(super) fn map(&self) -> Result<Arc<Mmap>> {
         if let Some(map) = self.map.get() {
             return Ok(map.clone());
         }
-        let map = super::mapping::map(&self.file).map_err(|error| Error::io(&self.path, error))?;
+        let map = super::mapping::map(&self.file, self.header.file_bytes);
+        let map = map.map_err(|error| Error::io(&self.path, error))?;
         Ok(self.map.get_or_init(|| Arc::new(map)).clone())
     }
 
@@ -182,12 +226,15 @@ impl Archive {
         &self.summary
     }
 
-    /// How it is known again: by what its sections are, those of an index apart.
+    /// How it is known again: by what its sections are, those of an index apart, and by its edits.
     pub fn fingerprint(&self) -> super::view_file::Fingerprint {
         let (mut bytes, mut sums) = (0_u64, Vec::new());
         for section in self.sections.iter().filter(|section| !section.kind.is_index()) {
             bytes = bytes.wrapping_add(section.bytes);
             sums.extend_from_slice(&section.checksum.to_le_bytes());
+        }
+        if !self.journal.is_empty() {
+            sums.extend_from_slice(&self.journal.digest().to_le_bytes());
         }
         [bytes, checksum(&sums)]
     }

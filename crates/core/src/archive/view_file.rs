@@ -39,7 +39,8 @@ pub fn view_path(archive: &Path) -> PathBuf {
     path.into()
 }
 
-/// How an archive is known again: the length of all sections but those of an index, and the checksum of their checksums.
+/// How an archive is known again: the length of all sections but those of an index, and the checksum of their checksums and, if
+/// it was edited, of the digest of its journal.
 pub type Fingerprint = [u64; 2];
 
 /// Where arrays of these lengths lie, and behind them the checksums.
@@ -181,10 +182,11 @@ fn open(
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(io(error)),
     };
-    if file.metadata().map_err(io)?.len() < ALIGNMENT {
+    let length = file.metadata().map_err(io)?.len();
+    if length < ALIGNMENT {
         return Err(Error::malformed(format!("{WHAT} is cut short")));
     }
-    let map = Arc::new(super::mapping::map(&file).map_err(io)?);
+    let map = Arc::new(super::mapping::map(&file, length).map_err(io)?);
     let lengths = read_header(&map, archive.fingerprint())?;
     let (ranges, end) = layout(&lengths).expect("checked with the header");
     // The root is the first part of the symbols, and ends where the first rule starts.

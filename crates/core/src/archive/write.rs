@@ -10,6 +10,7 @@ use super::dictionary::{self, Dictionary, Entry};
 use super::documents::DocumentTable;
 use super::grammar::{self, EncodedSymbols};
 use super::info::Summary;
+use super::journal::{ArchiveLock, Journal};
 use super::read::Archive;
 use super::types::Level;
 use super::{documents, info};
@@ -64,23 +65,38 @@ pub struct ArchiveWriter {
     position: u64,
     sections: Vec<Section>,
     segments: u32,
+    /// The edits that it is to have, and the lock of the archive that they are taken from.
+    edits: Option<(Journal, ArchiveLock)>,
 }
 
 impl ArchiveWriter {
     /// Starts an archive that will be at `path`.
     pub fn create(path: &Path) -> Result<Self> {
-        let mut writer =
-            Self { aside: Aside::create(path)?, position: 0, sections: Vec::new(), segments: 0 };
+        let mut writer = Self {
+            aside: Aside::create(path)?,
+            position: 0,
+            sections: Vec::new(),
+            segments: 0,
+            edits: None,
+        };
         writer.write(&[0; HEADER_BYTES])?;
         Ok(writer)
     }
 
-    /// Starts an archive that will replace another one, with those of its sections that `keep` chooses.
+    /// Starts an archive that will replace another one, with those of its sections that `keep` chooses, and all its edits. Nobody
+    /// else can edit it meanwhile.
     pub(super) fn copy_of(archive: &Archive, keep: impl Fn(Kind) -> bool) -> Result<Self> {
         // A link stays one.
         let path = archive.path();
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        let lock = ArchiveLock::acquire(&path)?;
+        // There may be more edits than when the archive was opened.
+        let current = Archive::open(&path)?;
+        if [current.identity()?, archive.identity()?] != [lock.identity(); 2] {
+            return Err(Error::Replaced { path });
+        }
         let mut writer = Self::create(&path)?;
+        writer.edits = Some((current.journal()?, lock));
         writer.aside.take_permissions(&path)?;
         for section in archive.sections().iter().filter(|section| keep(section.kind)) {
             writer.add_section(section.kind, section.segment, &archive.read_section(section)?)?;
@@ -152,6 +168,11 @@ impl ArchiveWriter {
             table_checksum: checksum(&bytes),
         };
         self.write(&bytes)?;
+        // The lock is held until the archive has its name.
+        let edits = self.edits.take();
+        if let Some((journal, _)) = &edits {
+            journal.copy(header.file_bytes, |bytes| self.aside.write(bytes))?;
+        }
         self.aside.rewind()?;
         self.aside.write(&header.to_bytes())?;
         self.aside.finish(replace)?;

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use tadoc_core::Grammar;
+use tadoc_core::archive::journal::Journal;
 use tadoc_core::archive::{
     Archive, Dictionary, Digester, DocumentTable, Index, PieceHasher, Summary,
 };
@@ -68,12 +69,22 @@ impl Corpus {
     /// part of the corpus, and no later ones: O(documents + edits).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let archive = Archive::open(path.as_ref())?;
-        Ok(Self::stored(archive))
+        let journal = archive.journal()?;
+        Self::stored(archive).with_journal(&journal)
     }
 
     /// An archive without the edits behind it.
     pub(crate) fn stored(archive: Archive) -> Self {
         Self { archive, table: OnceLock::new(), edited: None }
+    }
+
+    /// The same archive, with the edits of this journal and no others.
+    pub(crate) fn with_journal(self, journal: &Journal) -> Result<Self> {
+        if journal.is_empty() {
+            return Ok(self);
+        }
+        let (ledger, text) = crate::update::replay(self.table()?.clone(), journal)?;
+        self.with_edits(Arc::new(ledger), Arc::new(text))
     }
 
     /// The same archive, with these edits and no others.

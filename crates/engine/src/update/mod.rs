@@ -23,3 +23,24 @@ pub(crate) use edited::Edited;
 pub(crate) use ledger::Ledger;
 pub(crate) use segment::EditedSegment;
 pub(crate) use text::EditedText;
+
+use std::sync::Arc;
+
+use tadoc_core::archive::DocumentTable;
+use tadoc_core::archive::journal::Journal;
+
+use crate::error::Result;
+
+/// What the edits of a journal have made of stored documents. O(edits).
+pub(crate) fn replay(
+    stored: Arc<DocumentTable>,
+    journal: &Journal,
+) -> Result<(Ledger, EditedText)> {
+    let (mut ledger, mut text) = (Ledger::new(stored), EditedText::default());
+    journal.replay(|edit| -> Result<()> {
+        ledger.apply(&edit)?;
+        text.apply(&edit, &ledger);
+        Ok(())
+    })?;
+    Ok((ledger, text))
+}
