@@ -253,6 +253,15 @@ pub enum Error {
         /// The words, joined by spaces.
         words: String,
     },
+    /// Edits could not be written, so that what the editor knows is no longer what is on disk.
+    #[error(
+        "{} can no longer be edited: writing an edit has failed before; open it again to go on with what was committed",
+        path.display()
+    )]
+    EditorFailed {
+        /// The archive.
+        path: PathBuf,
+    },
     /// The observer ended the work.
     #[error("cancelled")]
     Cancelled,

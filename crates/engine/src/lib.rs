@@ -52,6 +52,7 @@
 //! - [`corpus`]: an open archive, its documents, restoring and verifying.
 //! - [`update`]: edits of an archive.
 //! - [`access`]: any bytes, lines and words of an archive, without expanding the rest.
+//! - [`update`]: editing an archive, and compressing it again.
 //! - [`grep`]: lines of an archive that match a regular expression, found on the compressed form.
 //! - [`analytics`]: the tasks, and what is counted and weighed.
 //! - [`analyzer`]: what turns words into the terms that are counted.
@@ -97,3 +98,4 @@ pub use progress::{Observer, Phase};
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 pub use tadoc_core::{Answered, Limits, Strategy, Task, View, answer};
+pub use update::{Durability, Edit, Editor, Offsets};

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use tadoc_core::archive::DocumentTable;
-use tadoc_core::archive::journal::Edit;
+use tadoc_core::archive::journal::{Edit, Journal};
 
 use crate::compress::check_name;
 use crate::error::{Error, Result};
@@ -233,6 +233,11 @@ impl Ledger {
             Edit::Rename { document, name } => self.rename(document, name),
         }
         Ok(None)
+    }
+
+    /// Takes the edits of a journal.
+    pub(crate) fn replay(&mut self, journal: &Journal) -> Result<()> {
+        journal.replay(|edit| self.apply(&edit).map(|_| ()).map_err(super::impossible))
     }
 
     fn rename(&mut self, document: u32, name: &[u8]) {

@@ -9,8 +9,8 @@
 //! segment that edits have touched; `edited` keeps both for a corpus.
 
 mod edited;
+mod editor;
 mod ledger;
-#[allow(dead_code)]
 mod offsets;
 mod pieces;
 mod plan;
@@ -19,17 +19,19 @@ mod segment;
 mod tests;
 mod text;
 
-pub(crate) use edited::Edited;
-pub(crate) use ledger::Ledger;
-pub(crate) use segment::EditedSegment;
-pub(crate) use text::EditedText;
-
 use std::sync::Arc;
 
 use tadoc_core::archive::DocumentTable;
 use tadoc_core::archive::journal::Journal;
 
 use crate::error::Result;
+
+pub(crate) use edited::Edited;
+pub use editor::{Durability, Editor, Offsets, Pending};
+pub(crate) use ledger::Ledger;
+pub(crate) use segment::EditedSegment;
+pub use tadoc_core::archive::journal::Edit;
+pub(crate) use text::EditedText;
 
 /// What the edits of a journal have made of stored documents. O(edits).
 pub(crate) fn replay(
@@ -38,9 +40,15 @@ pub(crate) fn replay(
 ) -> Result<(Ledger, EditedText)> {
     let (mut ledger, mut text) = (Ledger::new(stored), EditedText::default());
     journal.replay(|edit| -> Result<()> {
-        ledger.apply(&edit)?;
+        ledger.apply(&edit).map_err(impossible)?;
         text.apply(&edit, &ledger);
         Ok(())
     })?;
     Ok((ledger, text))
+}
+
+/// A journal has only edits that were possible when they were made.
+fn impossible(error: crate::Error) -> crate::Error {
+    tadoc_core::Error::malformed(format!("its journal has an edit that is not possible: {error}"))
+        .into()
 }

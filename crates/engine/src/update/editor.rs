@@ -1,0 +1,197 @@
+//! Editing an archive: one writer at a time, edits that are there for good once they are committed.
+//!
+//! An edit is checked against names and lengths and put into the journal behind the archive; no grammar is looked at. Cost: well below a
+//! microsecond and the bytes of the edit; a commit is one write, and one sync if that is asked for.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use tadoc_core::archive::Archive;
+use tadoc_core::archive::journal::{Edit, Journal, JournalWriter};
+
+use super::offsets::sequence_of;
+use super::{EditedText, Ledger, replay};
+use crate::corpus::Corpus;
+use crate::error::{Error, Result};
+
+/// When edits are there for good.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Durability {
+    /// Each of them, before the next one is made.
+    Operation,
+    /// All of a batch, at its end.
+    #[default]
+    Batch,
+    /// When the system gets to it: a crash of the program loses nothing that was committed, one of the machine may.
+    None,
+}
+
+/// What the offsets of a batch mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Offsets {
+    /// The text as the edits before have left it.
+    #[default]
+    Sequence,
+    /// The text before the batch: all edits are made together.
+    Snapshot,
+}
+
+/// An archive opened for editing. While it is open, nobody else can edit the archive; readers see what was committed when they opened it.
+///
+/// ```
+/// use tadoc::{Corpus, Edit, Editor};
+/// # fn main() -> tadoc::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("corpus.tdc");
+/// # let input = tadoc::Input::new("hamlet.txt", tadoc::Source::Bytes(b"to be or to be".to_vec()));
+/// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+/// let mut editor = Editor::open(&path)?;
+/// let document = editor.find(b"hamlet.txt")?;
+/// editor.edit(&Edit::Insert { document, offset: 9, text: b"not " })?;
+/// editor.commit(true)?;
+///
+/// let corpus = Corpus::open(&path)?;
+/// let mut text = Vec::new();
+/// corpus.write_documents(&[0], &mut text, &())?;
+/// assert_eq!(text, b"to be or not to be");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Editor {
+    path: PathBuf,
+    archive: Archive,
+    journal: JournalWriter,
+    ledger: Ledger,
+    /// What documents are made of, once somebody reads.
+    text: Option<EditedText>,
+    pending: Pending,
+    /// Whether a commit has failed after edits were taken: what is in memory is not what is on disk.
+    has_failed: bool,
+}
+
+/// What the journal has, and what it will have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Pending {
+    /// Edits since the archive was last compressed.
+    pub edits: u64,
+    /// Bytes of text in them.
+    pub text_bytes: u64,
+    /// Bytes that the journal takes in the file.
+    pub journal_bytes: u64,
+}
+
+impl Editor {
+    /// Opens an archive for editing. Reads its documents, and the edits that are behind it; cuts off what a crash has left of one that was
+    /// never committed. O(documents + edits).
+    ///
+    /// # Errors
+    /// `Locked` if somebody else edits it; what opening gives.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        let path = path.as_ref().to_owned();
+        let (archive, journal, writer) = JournalWriter::open(&path)?;
+        let mut ledger = Ledger::new(Arc::new(archive.documents()?));
+        ledger.replay(&journal)?;
+        let pending = Pending {
+            edits: journal.edit_count(),
+            text_bytes: journal.text_bytes(),
+            journal_bytes: journal.bytes(),
+        };
+        Ok(Self { path, archive, journal: writer, ledger, text: None, pending, has_failed: false })
+    }
+
+    /// The number of the document of a name; it keeps it while it is there, whatever is added, removed and renamed.
+    pub fn find(&self, name: &[u8]) -> Result<u32> {
+        self.ledger.find(name).ok_or_else(|| Error::NoSuchDocument { name: name.to_vec() })
+    }
+
+    /// The name of a document.
+    ///
+    /// # Panics
+    /// If no document ever had that number.
+    pub fn name(&self, document: u32) -> &[u8] {
+        self.ledger.name(document)
+    }
+
+    /// The length of a document.
+    ///
+    /// # Panics
+    /// If no document ever had that number.
+    pub fn bytes(&self, document: u32) -> u64 {
+        self.ledger.bytes(document)
+    }
+
+    /// How many documents there are.
+    pub fn document_count(&self) -> usize {
+        self.ledger.document_count()
+    }
+
+    /// What has been edited since the archive was last compressed.
+    pub fn pending(&self) -> Pending {
+        Pending { journal_bytes: self.journal.bytes(), ..self.pending }
+    }
+
+    /// Bytes of the archive without the edits behind it.
+    pub fn stored_bytes(&self) -> u64 {
+        self.archive.stored_bytes()
+    }
+
+    /// Makes an edit, which [`Editor::commit`] makes last; gives the number of a document that was added. One that is not possible changes nothing.
+    pub fn edit(&mut self, edit: &Edit<'_>) -> Result<Option<u32>> {
+        self.check()?;
+        let added = self.ledger.apply(edit)?;
+        if let Some(text) = &mut self.text {
+            text.apply(edit, &self.ledger);
+        }
+        self.pending.edits += 1;
+        self.pending.text_bytes += edit.text().len() as u64;
+        self.journal.push(edit).inspect_err(|_| self.has_failed = true)?;
+        Ok(added)
+    }
+
+    /// Makes edits whose offsets all mean the text before them, together. If one of them is not possible, none is made.
+    pub fn edit_together(&mut self, edits: &[Edit<'_>]) -> Result<()> {
+        self.check()?;
+        for edit in sequence_of(edits, &self.ledger)? {
+            self.edit(&edit)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a transaction: after a crash, all its edits are there or none. When this returns, readers that open the archive see them; with
+    /// `sync`, they are on disk.
+    pub fn commit(&mut self, sync: bool) -> Result<()> {
+        self.check()?;
+        Ok(self.journal.commit(sync).inspect_err(|_| self.has_failed = true)?)
+    }
+
+    /// The corpus as it is now, with edits that are not committed.
+    pub fn corpus(&mut self) -> Result<Corpus> {
+        self.load_text()?;
+        let text = self.text.clone().expect("just loaded");
+        let stored = Corpus::stored(self.archive.try_clone()?);
+        stored.with_edits(Arc::new(self.ledger.clone()), Arc::new(text))
+    }
+
+    /// Reads the text of the edits, for reading; from then on it is kept.
+    fn load_text(&mut self) -> Result<()> {
+        if self.text.is_none() {
+            self.commit(false)?;
+            let journal = self.written()?;
+            self.text = Some(replay(self.ledger.stored().clone(), &journal)?.1);
+        }
+        Ok(())
+    }
+
+    /// The journal as it is in the file.
+    fn written(&self) -> Result<Journal> {
+        Ok(Archive::open(&self.path)?.journal()?)
+    }
+
+    fn check(&self) -> Result<()> {
+        if self.has_failed {
+            return Err(Error::EditorFailed { path: self.path.clone() });
+        }
+        Ok(())
+    }
+}
