@@ -52,6 +52,7 @@ use crate::{Document, Lexer};
 pub use batch::{Operation, Outcome};
 pub use find::Found;
 pub use phrase::Phrase;
+pub(crate) use phrase::words;
 pub use sample::Sampled;
 pub use segment::{Segment, Slices};
 pub(crate) use store::check;
@@ -117,6 +118,11 @@ impl<'c> Access<'c> {
             segment_starts,
             derived_counts: OnceLock::new(),
         })
+    }
+
+    /// The lexer of the archive.
+    pub(crate) fn lexer(&self) -> Lexer {
+        self.lexer
     }
 
     /// The index that is used.

@@ -83,7 +83,7 @@ impl Phrase {
 }
 
 /// The words of a text.
-pub(super) fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
+pub(crate) fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = 0;
     lexer.tokens(text, |end, kind| {
@@ -122,7 +122,7 @@ impl Access<'_> {
     }
 
     /// Whether a text is one word and nothing else.
-    pub(super) fn is_word(&self, text: &[u8]) -> bool {
+    pub(crate) fn is_word(&self, text: &[u8]) -> bool {
         let (mut tokens, mut one) = (0, false);
         self.lexer.tokens(text, |end, kind| {
             tokens += 1;

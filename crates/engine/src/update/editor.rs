@@ -174,7 +174,7 @@ impl Editor {
     }
 
     /// Reads the text of the edits, for reading; from then on it is kept.
-    fn load_text(&mut self) -> Result<()> {
+    pub(super) fn load_text(&mut self) -> Result<()> {
         if self.text.is_none() {
             self.commit(false)?;
             let journal = self.written()?;
@@ -188,7 +188,11 @@ impl Editor {
         Ok(Archive::open(&self.path)?.journal()?)
     }
 
-    fn check(&self) -> Result<()> {
+    pub(super) fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    pub(super) fn check(&self) -> Result<()> {
         if self.has_failed {
             return Err(Error::EditorFailed { path: self.path.clone() });
         }

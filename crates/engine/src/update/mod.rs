@@ -8,16 +8,19 @@
 //! Readers get ordinary grammars: `plan` says which document is in which segment, and `segment` makes the grammar of a
 //! segment that edits have touched; `edited` keeps both for a corpus.
 
+mod batch;
 mod edited;
 mod editor;
 mod ledger;
 mod offsets;
 mod pieces;
 mod plan;
+mod recent;
 mod segment;
 #[cfg(test)]
 mod tests;
 mod text;
+mod zones;
 
 use std::sync::Arc;
 
@@ -26,6 +29,7 @@ use tadoc_core::archive::journal::Journal;
 
 use crate::error::Result;
 
+pub use batch::{BatchOptions, Batches, Operation, Outcome, Outcomes};
 pub(crate) use edited::Edited;
 pub use editor::{Durability, Editor, Offsets, Pending};
 pub(crate) use ledger::Ledger;

@@ -20,20 +20,31 @@ pub(crate) struct EditedText {
 impl EditedText {
     /// Takes an edit that the ledger has just taken: [`Ledger::apply`] comes first, this right behind it.
     pub(crate) fn apply(&mut self, edit: &Edit<'_>, ledger: &Ledger) {
+        let stored = |document: u32| ledger.stored().documents[document as usize].bytes;
+        self.apply_to(edit, stored, ledger);
+    }
+
+    /// The same, where pieces are of other texts than the stored ones; `bytes` gives how long they are.
+    pub(crate) fn apply_to(
+        &mut self,
+        edit: &Edit<'_>,
+        bytes: impl Fn(u32) -> u64,
+        ledger: &Ledger,
+    ) {
         match *edit {
             Edit::Insert { document, offset, text } => {
-                self.replace(document, offset, 0, text, ledger);
+                self.replace(document, offset, 0, text, bytes);
             }
             Edit::Append { document, text } => {
                 if let Some(piece) = self.put(text) {
-                    self.pieces(document, ledger).append(piece);
+                    self.pieces(document, bytes).append(piece);
                 }
             }
             Edit::Delete { document, offset, length } => {
-                self.replace(document, offset, length, &[], ledger);
+                self.replace(document, offset, length, &[], bytes);
             }
             Edit::Replace { document, offset, length, text } => {
-                self.replace(document, offset, length, text, ledger);
+                self.replace(document, offset, length, text, bytes);
             }
             Edit::Add { text, .. } => {
                 let mut pieces = Pieces::empty();
@@ -70,12 +81,19 @@ impl EditedText {
         self.new_text.len() as u64
     }
 
-    fn replace(&mut self, document: u32, offset: u64, length: u64, text: &[u8], ledger: &Ledger) {
+    fn replace(
+        &mut self,
+        document: u32,
+        offset: u64,
+        length: u64,
+        text: &[u8],
+        bytes: impl Fn(u32) -> u64,
+    ) {
         let piece = self.put(text);
         if length == 0 && piece.is_none() {
             return;
         }
-        let pieces = self.pieces(document, ledger);
+        let pieces = self.pieces(document, bytes);
         pieces.delete(offset, length);
         if let Some(piece) = piece {
             pieces.insert(offset, piece);
@@ -90,8 +108,7 @@ impl EditedText {
     }
 
     /// The pieces of a document that is there. If no edit has changed its text yet, it is as it is stored.
-    fn pieces(&mut self, document: u32, ledger: &Ledger) -> &mut Pieces {
-        let stored = || Pieces::stored(ledger.stored().documents[document as usize].bytes);
-        self.documents.entry(document).or_insert_with(stored)
+    fn pieces(&mut self, document: u32, bytes: impl Fn(u32) -> u64) -> &mut Pieces {
+        self.documents.entry(document).or_insert_with(|| Pieces::stored(bytes(document)))
     }
 }

@@ -1,0 +1,468 @@
+//! Reads in the middle of edits: a base that is open for random access, and what was edited since.
+//!
+//! A read becomes a question to the base, and what has to be done to its answer: documents that were edited since have zones whose words are
+//! looked at here, and everything that the base finds outside of them is moved to where it is now. Questions wait, so that many of them
+//! are asked at once; what was edited after them does not matter to them.
+//!
+//! Cost of a read of an edited document: what the question costs, a look at a few bytes for each piece of the document (kept until the next edit of it), and the
+//! words of its zones.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use foldhash::fast::FixedState;
+use hashbrown::{HashMap, HashSet};
+use tadoc_core::archive::journal::Edit;
+
+use super::batch::{Operation, Outcome};
+use super::pieces::{Pieces, Source};
+use super::zones::{Text, Zones};
+use super::{EditedText, Ledger};
+use crate::access::{self, Access, Phrase, words};
+use crate::analyzer::Analyzer;
+use crate::error::{Error, Result};
+
+/// From so many edits on, a new base is made when words are asked for.
+const MOST_EDITS: usize = 1 << 12;
+
+/// So much text that is gone is read again to see which words were in it; of more, all places of a word are asked for.
+const MOST_GONE: u64 = 1 << 16;
+
+/// A base and what was edited since.
+pub(super) struct Recent<'a, 'c> {
+    access: &'a Access<'c>,
+    /// Numbers of the documents of the base, ascending, and their places in it.
+    places: Vec<(u32, u32)>,
+    /// What documents are made of: stored pieces are of the base.
+    text: EditedText,
+    /// Documents that are not as they were: edited, added, removed or renamed.
+    changed: HashSet<u32, FixedState>,
+    /// Those that were removed.
+    gone: HashSet<u32, FixedState>,
+    edits: usize,
+    zones: RefCell<HashMap<u32, Arc<Zones>, FixedState>>,
+    separators: [bool; 256],
+}
+
+/// What becomes of a read.
+pub(super) enum Asked {
+    Waits(Question),
+    Answered(Result<Outcome>),
+    /// It is to be asked of a new base.
+    TooMuchIsNew,
+}
+
+/// A read that waits for answers of the base.
+#[derive(Debug)]
+pub(super) struct Question {
+    /// What the base is asked.
+    base: Vec<access::Operation>,
+    then: Then,
+}
+
+/// What is to be done with the answers.
+#[derive(Debug)]
+enum Then {
+    /// They are bytes, or words.
+    Nothing,
+    /// The first count and these occurrences, less the other counts and these.
+    Count { more: u64, less: u64 },
+    /// Their offsets, moved.
+    Search { documents: Vec<Changed>, count_only: bool, name: Option<Vec<u8>> },
+}
+
+/// What a search has to know about a document that is not as it was.
+#[derive(Debug)]
+struct Changed {
+    place: Option<u32>,
+    /// Its name; `None` if it is gone.
+    name: Option<Vec<u8>>,
+    /// Where it was moved to, and up to which places; `None` if it is as it was but for its name.
+    zones: Option<(Arc<Zones>, Vec<u64>)>,
+    found: Vec<u64>,
+}
+
+impl<'a, 'c> Recent<'a, 'c> {
+    /// Nothing was edited since the base, whose documents the ledger has.
+    pub(super) fn new(access: &'a Access<'c>, ledger: &Ledger) -> Self {
+        let documents = ledger.documents();
+        let mut places: Vec<(u32, u32)> =
+            documents.iter().zip(0..).map(|((number, _), place)| (*number, place)).collect();
+        places.sort_unstable();
+        Self {
+            access,
+            places,
+            text: EditedText::default(),
+            changed: HashSet::default(),
+            gone: HashSet::default(),
+            edits: 0,
+            zones: RefCell::default(),
+            separators: access.lexer().ascii_separators(),
+        }
+    }
+
+    /// Takes an edit that the ledger has just taken.
+    pub(super) fn apply(&mut self, edit: &Edit<'_>, ledger: &Ledger) {
+        let Self { access, places, text, changed, gone, zones, edits, .. } = self;
+        let base_bytes = |document: u32| {
+            place_of(places, document).map_or(0, |place| access.documents()[place as usize].bytes)
+        };
+        text.apply_to(edit, base_bytes, ledger);
+        let document = match *edit {
+            Edit::Insert { document, .. }
+            | Edit::Append { document, .. }
+            | Edit::Delete { document, .. }
+            | Edit::Replace { document, .. }
+            | Edit::Remove { document }
+            | Edit::Rename { document, .. } => document,
+            Edit::Add { .. } => ledger.next_number() - 1,
+        };
+        if matches!(edit, Edit::Remove { .. }) {
+            gone.insert(document);
+        }
+        zones.get_mut().remove(&document);
+        changed.insert(document);
+        *edits += 1;
+    }
+
+    /// What becomes of a read.
+    pub(super) fn ask(&self, operation: &Operation, ledger: &Ledger) -> Asked {
+        match self.try_ask(operation, ledger) {
+            Ok(asked) => asked,
+            Err(error) => Asked::Answered(Err(error)),
+        }
+    }
+
+    fn try_ask(&self, operation: &Operation, ledger: &Ledger) -> Result<Asked> {
+        let number = |document: &Vec<u8>| {
+            ledger.find(document).ok_or_else(|| Error::NoSuchDocument { name: document.clone() })
+        };
+        match operation {
+            Operation::Extract { document, offset, length } => {
+                let number = number(document)?;
+                self.ask_extract(number, *offset, *length, ledger)
+            }
+            Operation::Sample { document, count, seed } => {
+                let document = document.as_ref().map(number).transpose()?;
+                let place = match document {
+                    Some(number) if self.text.document(number).is_none() => {
+                        Some(self.place(number))
+                    }
+                    None if self.changed.is_empty() => None,
+                    _ => return Ok(Asked::TooMuchIsNew),
+                };
+                let sample =
+                    access::Operation::Sample { document: place, count: *count, seed: *seed };
+                Ok(waits(vec![sample], Then::Nothing))
+            }
+            Operation::Search { document, phrase } | Operation::Count { document, phrase } => {
+                let document = document.as_ref().map(number).transpose()?;
+                let counts = matches!(operation, Operation::Count { .. });
+                self.ask_words(document, phrase, counts, ledger)
+            }
+            _ => unreachable!("only reads are asked"),
+        }
+    }
+
+    fn ask_extract(&self, number: u32, offset: u64, length: u64, ledger: &Ledger) -> Result<Asked> {
+        let Some(pieces) = self.text.document(number) else {
+            let document = self.place(number);
+            let extract = access::Operation::Extract { document, offset, length };
+            return Ok(waits(vec![extract], Then::Nothing));
+        };
+        let bytes = pieces.bytes();
+        if offset > bytes {
+            let name = ledger.name(number).to_vec();
+            return Err(Error::OffsetPastEnd { name, offset, bytes });
+        }
+        let mut text = Vec::new();
+        let end = offset.saturating_add(length).min(bytes);
+        self.edited(number, pieces).read(offset..end, &mut text)?;
+        Ok(Asked::Answered(Ok(Outcome::Bytes(text))))
+    }
+
+    fn ask_words(
+        &self,
+        document: Option<u32>,
+        phrase: &[u8],
+        counts: bool,
+        ledger: &Ledger,
+    ) -> Result<Asked> {
+        let terms = self.access.phrase(phrase, &Analyzer::new())?;
+        let place = document.map(|number| place_of(&self.places, number));
+        let of_base = |place: Option<u32>| match counts {
+            true => access::Operation::Count { document: place, phrase: phrase.to_vec() },
+            false => access::Operation::Search { document: place, phrase: phrase.to_vec() },
+        };
+        let changed: Vec<u32> = match document {
+            Some(number) => {
+                // Its name does not matter to a question about it.
+                self.text.document(number).map(|_| number).into_iter().collect()
+            }
+            None => {
+                let mut changed: Vec<u32> = self.changed.iter().copied().collect();
+                changed.sort_unstable();
+                changed
+            }
+        };
+        let name = document.map(|number| ledger.name(number).to_vec());
+        if changed.is_empty() {
+            let then = match counts {
+                true => Then::Count { more: 0, less: 0 },
+                false => Then::Search { documents: Vec::new(), count_only: false, name },
+            };
+            return Ok(waits(vec![of_base(place.flatten())], then));
+        }
+        if self.edits > MOST_EDITS {
+            return Ok(Asked::TooMuchIsNew);
+        }
+        if counts
+            && terms.terms().len() == 1
+            && let Some(question) = self.count_by_difference(document, &changed, phrase, &terms)?
+        {
+            return Ok(Asked::Waits(question));
+        }
+        let mut documents = Vec::with_capacity(changed.len());
+        for number in changed {
+            documents.push(self.changed_document(number, &terms, ledger)?);
+        }
+        let search = |place| access::Operation::Search { document: place, phrase: phrase.to_vec() };
+        // A document that is new is not in the base.
+        let base = match place {
+            Some(None) => Vec::new(),
+            Some(Some(place)) => vec![search(Some(place))],
+            None => vec![search(None)],
+        };
+        Ok(waits(base, Then::Search { documents, count_only: counts, name }))
+    }
+
+    /// How often a word occurs: as often as in the base, and what is in zones, less what was in their places. `None` if that is much text.
+    fn count_by_difference(
+        &self,
+        document: Option<u32>,
+        changed: &[u32],
+        phrase: &[u8],
+        terms: &Phrase,
+    ) -> Result<Option<Question>> {
+        let count = |place| access::Operation::Count { document: place, phrase: phrase.to_vec() };
+        let (mut more, mut less) = (0, 0);
+        let mut base = match document {
+            None => vec![count(None)],
+            Some(number) => {
+                place_of(&self.places, number).map(|place| count(Some(place))).into_iter().collect()
+            }
+        };
+        let is_asked = !base.is_empty();
+        let mut text = Vec::new();
+        let word = &terms.terms()[0][..];
+        for &number in changed {
+            let place = place_of(&self.places, number);
+            let Some(pieces) = self.text.document(number) else {
+                // It was renamed, or it is gone.
+                if self.gone.contains(&number) {
+                    base.extend(place.map(|place| count(Some(place))));
+                }
+                continue;
+            };
+            let zones = self.zones(number, pieces)?;
+            if zones.base_bytes_gone() > MOST_GONE {
+                return Ok(None);
+            }
+            let lexer = self.access.lexer();
+            let mut count_in = |reader: &mut dyn Text, range: Range<u64>| -> Result<u64> {
+                text.clear();
+                reader.read(range, &mut text)?;
+                let words = words(lexer, &text);
+                Ok(words.into_iter().filter(|found| &text[found.clone()] == word).count() as u64)
+            };
+            for zone in zones.zones() {
+                more += count_in(&mut self.edited(number, pieces), zone.edited.clone())?;
+                if let Some(place) = place {
+                    less += count_in(&mut self.base(place), zone.base.clone())?;
+                }
+            }
+        }
+        if !is_asked {
+            base.clear();
+        }
+        Ok(Some(Question { base, then: Then::Count { more, less } }))
+    }
+
+    fn changed_document(&self, number: u32, terms: &Phrase, ledger: &Ledger) -> Result<Changed> {
+        let place = place_of(&self.places, number);
+        let name = ledger.is_there(number).then(|| ledger.name(number).to_vec());
+        let Some(pieces) = self.text.document(number).filter(|_| name.is_some()) else {
+            return Ok(Changed { place, name, zones: None, found: Vec::new() });
+        };
+        let zones = self.zones(number, pieces)?;
+        let mut edited = self.edited(number, pieces);
+        let lexer = self.access.lexer();
+        let (found, limits) =
+            zones.occurrences(terms.terms(), lexer, &mut edited, &self.separators)?;
+        Ok(Changed { place, name, zones: Some((zones, limits)), found })
+    }
+
+    fn zones(&self, number: u32, pieces: &Pieces) -> Result<Arc<Zones>> {
+        if let Some(zones) = self.zones.borrow().get(&number) {
+            return Ok(zones.clone());
+        }
+        let place = place_of(&self.places, number);
+        let base_bytes = place.map_or(0, |place| self.access.documents()[place as usize].bytes);
+        let mut base = self.base(place.unwrap_or(0));
+        let zones = Zones::new(pieces.iter(), base_bytes, &mut base, &self.separators)?;
+        let zones = Arc::new(zones);
+        self.zones.borrow_mut().insert(number, zones.clone());
+        Ok(zones)
+    }
+
+    /// The place in the base of a document that is there and not new.
+    fn place(&self, number: u32) -> u32 {
+        place_of(&self.places, number).expect("a document without pieces is in the base")
+    }
+
+    fn base(&self, place: u32) -> BaseText<'_, 'c> {
+        BaseText { access: self.access, place }
+    }
+
+    fn edited<'t>(&'t self, number: u32, pieces: &'t Pieces) -> EditedDocument<'t, 'c> {
+        let place = place_of(&self.places, number).unwrap_or(0);
+        EditedDocument { base: self.base(place), text: &self.text, pieces }
+    }
+
+    /// Answers questions, all together.
+    pub(super) fn answer(&self, questions: Vec<Question>) -> Vec<Result<Outcome>> {
+        let operations: Vec<access::Operation> =
+            questions.iter().flat_map(|question| question.base.iter().cloned()).collect();
+        let mut answers = self.access.run(&operations).into_iter();
+        questions
+            .into_iter()
+            .map(|question| {
+                let own: Vec<Result<access::Outcome>> =
+                    answers.by_ref().take(question.base.len()).collect();
+                self.finish(question.then, own.into_iter().collect::<Result<_>>()?)
+            })
+            .collect()
+    }
+
+    fn finish(&self, then: Then, answers: Vec<access::Outcome>) -> Result<Outcome> {
+        let name_of = |place: u32| self.access.documents()[place as usize].name.clone();
+        match then {
+            Then::Nothing => Ok(match answers.into_iter().next() {
+                Some(access::Outcome::Bytes(bytes)) => Outcome::Bytes(bytes),
+                Some(access::Outcome::Words(words)) => Outcome::Words(
+                    words
+                        .into_iter()
+                        .map(|word| (name_of(word.document), word.offset, word.word))
+                        .collect(),
+                ),
+                _ => unreachable!("bytes or words were asked for"),
+            }),
+            Then::Count { more, less } => {
+                let mut counts = answers.into_iter().map(|answer| match answer {
+                    access::Outcome::Count(count) => count,
+                    _ => unreachable!("counts were asked for"),
+                });
+                let first = counts.next().unwrap_or(0);
+                Ok(Outcome::Count(first + more - less - counts.sum::<u64>()))
+            }
+            Then::Search { documents, count_only, name } => {
+                let found = match answers.into_iter().next() {
+                    Some(access::Outcome::Offsets(found)) => found,
+                    None => Vec::new(),
+                    _ => unreachable!("offsets were asked for"),
+                };
+                let mut moved = merge(found, documents, name_of);
+                if let (Some(name), [only]) = (name, &mut moved[..]) {
+                    only.0 = name;
+                }
+                Ok(match count_only {
+                    true => {
+                        Outcome::Count(moved.iter().map(|(_, offsets)| offsets.len() as u64).sum())
+                    }
+                    false => Outcome::Offsets(moved),
+                })
+            }
+        }
+    }
+}
+
+/// What the base found, with documents that are not as they were.
+fn merge(
+    found: Vec<(u32, Vec<u64>)>,
+    documents: Vec<Changed>,
+    name_of: impl Fn(u32) -> Vec<u8>,
+) -> Vec<(Vec<u8>, Vec<u64>)> {
+    let mut changed: HashMap<u32, usize, FixedState> = HashMap::default();
+    changed.extend(documents.iter().enumerate().filter_map(|(at, one)| Some((one.place?, at))));
+    let mut merged: Vec<(Vec<u8>, Vec<u64>)> = Vec::with_capacity(found.len());
+    let mut documents: Vec<Option<Changed>> = documents.into_iter().map(Some).collect();
+    for (place, offsets) in found {
+        let Some(&at) = changed.get(&place) else {
+            merged.push((name_of(place), offsets));
+            continue;
+        };
+        let one = documents[at].as_mut().expect("a document is found once");
+        one.found.extend(match &one.zones {
+            None => offsets,
+            Some((zones, limits)) => {
+                offsets.iter().filter_map(|&offset| zones.moved(offset, limits)).collect()
+            }
+        });
+    }
+    let was_empty = documents.is_empty();
+    for one in documents.into_iter().flatten() {
+        if let (Some(name), false) = (one.name, one.found.is_empty()) {
+            let mut offsets = one.found;
+            offsets.sort_unstable();
+            merged.push((name, offsets));
+        }
+    }
+    if !was_empty {
+        merged.sort_unstable();
+    }
+    merged
+}
+
+fn waits(base: Vec<access::Operation>, then: Then) -> Asked {
+    Asked::Waits(Question { base, then })
+}
+
+fn place_of(places: &[(u32, u32)], number: u32) -> Option<u32> {
+    let at = places.binary_search_by_key(&number, |&(number, _)| number).ok()?;
+    Some(places[at].1)
+}
+
+/// The text of a document of the base.
+struct BaseText<'t, 'c> {
+    access: &'t Access<'c>,
+    place: u32,
+}
+
+impl Text for BaseText<'_, '_> {
+    fn read(&mut self, range: Range<u64>, into: &mut Vec<u8>) -> Result<()> {
+        if !range.is_empty() {
+            into.extend(self.access.extract(self.place, range.start, range.end - range.start)?);
+        }
+        Ok(())
+    }
+}
+
+/// The text of a document that was edited since.
+struct EditedDocument<'t, 'c> {
+    base: BaseText<'t, 'c>,
+    text: &'t EditedText,
+    pieces: &'t Pieces,
+}
+
+impl Text for EditedDocument<'_, '_> {
+    fn read(&mut self, range: Range<u64>, into: &mut Vec<u8>) -> Result<()> {
+        for piece in self.pieces.range(range.start, range.end - range.start) {
+            match piece.source() {
+                Source::New => into.extend_from_slice(self.text.new_text(piece)),
+                Source::Stored => self.base.read(piece.start()..piece.end(), into)?,
+            }
+        }
+        Ok(())
+    }
+}
