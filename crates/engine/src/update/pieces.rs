@@ -12,7 +12,7 @@ use std::slice;
 /// A leaf has at most so many pieces.
 const MOST_PIECES: usize = 64;
 /// An inner node has at most so many children.
-const MOST_CHILDREN: usize = 32;
+const MOST_CHILDREN: usize = 64;
 /// The bit of a piece's start that says that it is new text.
 const NEW: u64 = 1 << 63;
 
@@ -674,7 +674,7 @@ mod tests {
             pieces.append(Piece::new(Source::New, 2 * number, 1));
         }
         let (depth, bytes) = check_node(&pieces.root, true);
-        assert_eq!((depth, bytes, pieces.len()), (3, 100_000, 100_000));
+        assert_eq!((depth, bytes, pieces.len()), (2, 100_000, 100_000));
     }
 
     #[test]
