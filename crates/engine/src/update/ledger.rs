@@ -348,3 +348,188 @@ fn check_lengths<'n>(
     }
     Ok(())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table(documents: &[(&str, u64)]) -> Arc<DocumentTable> {
+        let documents = documents.iter().map(|&(name, bytes)| Document {
+            name: name.into(),
+            bytes,
+            modified: Some(Timestamp { seconds: 5, nanoseconds: 6 }),
+            mode: Some(0o640),
+        });
+        Arc::new(DocumentTable { documents: documents.collect(), digests: Vec::new() })
+    }
+
+    fn ledger() -> Ledger {
+        Ledger::new(table(&[("a", 10), ("b", 20), ("c", 0)]))
+    }
+
+    fn add<'t>(name: &'t str, text: &'t [u8]) -> Edit<'t> {
+        Edit::Add { name: name.as_bytes(), modified: None, mode: Some(0o600), text }
+    }
+
+    fn rename(document: u32, name: &str) -> Edit<'_> {
+        Edit::Rename { document, name: name.as_bytes() }
+    }
+
+    /// Numbers, names and lengths in order, which all other questions agree with.
+    fn listed(ledger: &Ledger) -> Vec<(u32, String, u64)> {
+        let documents = ledger.documents();
+        assert_eq!(documents.len(), ledger.document_count());
+        let total: u64 = documents.iter().map(|(_, document)| document.bytes).sum();
+        assert_eq!(total, ledger.text_bytes());
+        for (number, document) in &documents {
+            assert!(ledger.is_there(*number) && *number < ledger.next_number());
+            assert_eq!(ledger.find(&document.name), Some(*number));
+            assert_eq!(ledger.name(*number), document.name);
+            assert_eq!(ledger.bytes(*number), document.bytes);
+            assert_eq!(ledger.modified(*number), document.modified);
+            assert_eq!(ledger.mode(*number), document.mode);
+        }
+        let there = (0..ledger.next_number()).filter(|&number| ledger.is_there(number));
+        assert_eq!(there.count(), documents.len());
+        let name = |document: &Document| String::from_utf8(document.name.clone()).unwrap();
+        documents
+            .iter()
+            .map(|(number, document)| (*number, name(document), document.bytes))
+            .collect()
+    }
+
+    fn row(number: u32, name: &str, bytes: u64) -> (u32, String, u64) {
+        (number, name.into(), bytes)
+    }
+
+    #[test]
+    fn lengths_follow_edits_of_text() {
+        let mut ledger = ledger();
+        let edits = [
+            Edit::Insert { document: 0, offset: 10, text: b"12345" },
+            Edit::Append { document: 2, text: b"123" },
+            Edit::Delete { document: 0, offset: 3, length: 12 },
+            Edit::Replace { document: 2, offset: 1, length: 2, text: b"four" },
+        ];
+        for edit in &edits {
+            assert_eq!(ledger.apply(edit).unwrap(), None);
+        }
+        assert_eq!(listed(&ledger), [row(0, "a", 3), row(1, "b", 20), row(2, "c", 5)]);
+        assert!(ledger.is_untouched(1) && !ledger.is_untouched(0) && !ledger.is_untouched(3));
+        // Nothing came and nothing went.
+        ledger.apply(&Edit::Insert { document: 1, offset: 20, text: b"" }).unwrap();
+        ledger.apply(&Edit::Delete { document: 1, offset: 20, length: 0 }).unwrap();
+        ledger.apply(&rename(1, "b")).unwrap();
+        assert!(ledger.is_untouched(1));
+    }
+
+    #[test]
+    fn numbers_are_not_used_again_and_names_are() {
+        let mut ledger = ledger();
+        assert_eq!(ledger.apply(&add("aa", b"12")).unwrap(), Some(3));
+        ledger.apply(&Edit::Remove { document: 3 }).unwrap();
+        assert_eq!((ledger.find(b"aa"), ledger.bytes(3), ledger.name(3)), (None, 0, &b"aa"[..]));
+        assert_eq!(ledger.apply(&add("aa", b"123")).unwrap(), Some(4));
+        ledger.apply(&Edit::Remove { document: 1 }).unwrap();
+        assert_eq!(ledger.find(b"b"), None);
+        assert_eq!(ledger.apply(&add("b", b"")).unwrap(), Some(5));
+        let rows = [row(0, "a", 10), row(4, "aa", 3), row(5, "b", 0), row(2, "c", 0)];
+        assert_eq!(listed(&ledger), rows);
+        assert_eq!((ledger.mode(5), ledger.modified(5)), (Some(0o600), None));
+    }
+
+    #[test]
+    fn names_can_go_round() {
+        let mut ledger = ledger();
+        for (document, name) in [(0, "z"), (1, "a"), (0, "b"), (2, "0"), (2, "c")] {
+            ledger.apply(&rename(document, name)).unwrap();
+        }
+        assert_eq!(listed(&ledger), [row(1, "a", 20), row(0, "b", 10), row(2, "c", 0)]);
+        assert_eq!((ledger.find(b"z"), ledger.find(b"0")), (None, None));
+        assert_eq!(ledger.names.len(), 2);
+        // A removed document's name is free, and its number stays gone.
+        ledger.apply(&Edit::Remove { document: 1 }).unwrap();
+        ledger.apply(&rename(0, "a")).unwrap();
+        assert_eq!(listed(&ledger), [row(0, "a", 10), row(2, "c", 0)]);
+        assert!(ledger.names.is_empty() && !ledger.is_there(1));
+    }
+
+    /// What an edit is refused with; nothing has changed by it.
+    fn refused(ledger: &mut Ledger, edit: Edit<'_>) -> String {
+        let (rows, next) = (listed(ledger), ledger.next_number());
+        let error = ledger.apply(&edit).unwrap_err();
+        assert_eq!((listed(ledger), ledger.next_number()), (rows, next));
+        error.to_string()
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        let mut ledger = ledger();
+        ledger.apply(&add("d", b"12345")).unwrap();
+        ledger.apply(&Edit::Remove { document: 1 }).unwrap();
+        let text = b"x";
+        for (edit, expected) in [
+            (
+                Edit::Insert { document: 0, offset: 11, text },
+                "offset 11 is past the end of “a”, which has 10 bytes; offsets count bytes from 0",
+            ),
+            (
+                Edit::Delete { document: 3, offset: 6, length: 0 },
+                "offset 6 is past the end of “d”, which has 5 bytes; offsets count bytes from 0",
+            ),
+            (
+                Edit::Delete { document: 0, offset: 2, length: u64::MAX },
+                "18446744073709551615 bytes from offset 2 on are past the end of “a”, which has 8 from there; \
+                 give a smaller length",
+            ),
+            (
+                Edit::Replace { document: 3, offset: 5, length: 1, text },
+                "1 bytes from offset 5 on are past the end of “d”, which has 0 from there; give a smaller length",
+            ),
+            (
+                Edit::Append { document: 1, text },
+                "the archive has no document “b”; `tadoc list` shows what it has",
+            ),
+            (rename(1, "e"), "the archive has no document “b”; `tadoc list` shows what it has"),
+            (
+                Edit::Remove { document: 1 },
+                "the archive has no document “b”; `tadoc list` shows what it has",
+            ),
+            (
+                Edit::Append { document: 4, text },
+                "there is no document number 4; numbers given so far are below 4",
+            ),
+            (
+                add("c", text),
+                "the archive has a document “c” already; give another name, or remove or rename that one first",
+            ),
+            (
+                rename(0, "d"),
+                "the archive has a document “d” already; give another name, or remove or rename that one first",
+            ),
+            (add("", text), "“” cannot be the name of a document: it is empty"),
+            (rename(0, "a\0"), "“a\0” cannot be the name of a document: it has a NUL in it"),
+        ] {
+            assert_eq!(refused(&mut ledger, edit), expected);
+        }
+    }
+
+    #[test]
+    fn there_is_a_longest_document_and_a_largest_corpus() {
+        let full = MOST_TEXT - LONGEST_DOCUMENT;
+        let mut ledger = Ledger::new(table(&[("all", full), ("long", LONGEST_DOCUMENT - 2)]));
+        ledger.apply(&Edit::Append { document: 1, text: b"1" }).unwrap();
+        let expected = "“long” would become longer than 281474976710655 bytes, which no document can be; add the \
+                        text as another document";
+        assert_eq!(refused(&mut ledger, Edit::Append { document: 1, text: b"12" }), expected);
+        let edit = Edit::Replace { document: 1, offset: 0, length: 1, text: b"123" };
+        assert_eq!(refused(&mut ledger, edit), expected);
+        let expected = "a corpus can have at most 9223372036854775807 bytes; begin another archive";
+        assert_eq!(refused(&mut ledger, add("new", b"12")), expected);
+        ledger.apply(&Edit::Replace { document: 1, offset: 0, length: 1, text: b"12" }).unwrap();
+        assert_eq!(refused(&mut ledger, add("new", b"1")), expected);
+        ledger.apply(&Edit::Delete { document: 1, offset: 9, length: 1 }).unwrap();
+        ledger.apply(&add("new", b"1")).unwrap();
+        assert_eq!(ledger.text_bytes(), MOST_TEXT);
+    }
+}
