@@ -16,6 +16,7 @@ mod offsets;
 mod pieces;
 mod plan;
 mod recent;
+mod recompress;
 mod segment;
 #[cfg(test)]
 mod tests;
@@ -33,6 +34,7 @@ pub use batch::{BatchOptions, Batches, Operation, Outcome, Outcomes};
 pub(crate) use edited::Edited;
 pub use editor::{Durability, Editor, Offsets, Pending};
 pub(crate) use ledger::Ledger;
+pub use recompress::{RecompressOptions, RecompressReport, recompress};
 pub(crate) use segment::EditedSegment;
 pub use tadoc_core::archive::journal::Edit;
 pub(crate) use text::EditedText;
