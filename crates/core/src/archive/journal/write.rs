@@ -96,6 +96,18 @@ impl JournalWriter<FileStorage> {
         }
     }
 
+    /// [`Error::Replaced`] if the path no longer means the archive that is written behind.
+    pub fn check_lock(&self) -> Result<()> {
+        self.lock.as_ref().map_or(Ok(()), ArchiveLock::check)
+    }
+
+    /// Gives up the lock; from then on nothing can be written.
+    pub fn release(&mut self) {
+        self.forget();
+        self.lock = None;
+        self.failure.get_or_insert_with(|| "the lock of the archive was given up".into());
+    }
+
     /// Ends writing, and keeps the lock. Edits that were not committed are gone.
     pub fn into_lock(self) -> ArchiveLock {
         self.lock.expect("a writer that was opened has a lock")

@@ -61,9 +61,8 @@ pub fn build_again(
             let mut text = replay.run(&lines.cells, cancel)?;
             drop((lines.cells, replay));
             write_out_single_symbols(&mut text, first_new, line_count);
-            let mut cells = Vec::with_capacity(
-                1 + old.bodies.symbols.len() + old.bodies.len() + text.len(),
-            );
+            let mut cells =
+                Vec::with_capacity(1 + old.bodies.symbols.len() + old.bodies.len() + text.len());
             cells.push(BARRIER);
             push_bodies(&old.bodies, &mut cells);
             let rule_count = old.bodies.len() + line_count;
@@ -125,7 +124,9 @@ impl Old {
         for parent in 0..rule_count {
             let times = uses[parent as usize];
             if times > 0 {
-                for child in grammar.body(parent).iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
+                for child in
+                    grammar.body(parent).iter().filter_map(|&symbol| grammar.rule_of(symbol))
+                {
                     uses[child as usize] = uses[child as usize].saturating_add(times);
                 }
             }
