@@ -208,6 +208,8 @@ impl Error {
                 Archive::Truncated { .. }
                     | Archive::Checksum { .. }
                     | Archive::Malformed { .. }
+                    | Archive::BytesBehindArchive { .. }
+                    | Archive::DamagedJournal { .. }
                     | Archive::Grammar(_)
             ),
             _ => false,
