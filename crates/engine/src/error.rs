@@ -286,6 +286,8 @@ impl Error {
                 Archive::Truncated { .. }
                     | Archive::Checksum { .. }
                     | Archive::Malformed { .. }
+                    | Archive::BytesBehindArchive { .. }
+                    | Archive::DamagedJournal { .. }
                     | Archive::Grammar(_)
             ),
             _ => false,
