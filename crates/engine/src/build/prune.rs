@@ -109,12 +109,13 @@ pub fn prune(
         Writer { bodies, first_rule, written_out: &written_out, above: Vec::new() }
             .write(symbols, into)
     };
-    let parts: Vec<Bodies> = (0..rules.div_ceil(RULES_AT_A_TIME))
-        .into_par_iter()
-        .map(|part| {
+    let parts: Vec<Bodies> = written_out
+        .par_chunks(RULES_AT_A_TIME)
+        .enumerate()
+        .map(|(part, written_out)| {
             let mut pruned = Bodies::new();
-            for rule in part * RULES_AT_A_TIME..rules.min((part + 1) * RULES_AT_A_TIME) {
-                if !written_out[rule] {
+            for (rule, written) in (part * RULES_AT_A_TIME..).zip(written_out) {
+                if !written {
                     write(bodies.body(rule), &mut pruned.symbols);
                 }
                 pruned.close();
