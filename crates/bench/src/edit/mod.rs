@@ -61,6 +61,10 @@ pub struct EditBench {
     #[arg(long, value_name = "SIZE", default_value = "512MB", value_parser = units::parse_size)]
     ingest: u64,
 
+    /// Stream nothing
+    #[arg(long)]
+    no_ingest: bool,
+
     /// Places and texts follow from this
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -96,7 +100,7 @@ struct CorpusResult {
     open_seconds: f64,
     tasks: Vec<TaskTimes>,
     again: Again,
-    ingest: Ingest,
+    ingest: Option<Ingest>,
 }
 
 /// Edits of one kind.
@@ -189,8 +193,13 @@ impl EditBench {
         let open_seconds = start.elapsed().as_secs_f64();
         drop(opened);
         let tasks = tasks::measure([archive, &edited, &recompressed], self.rounds as usize)?;
-        eprintln!("{}: streaming", corpus.name);
-        let ingest = Ingest::measure(corpus, self.ingest, &work)?;
+        let ingest = match self.no_ingest {
+            true => None,
+            false => {
+                eprintln!("{}: streaming", corpus.name);
+                Some(Ingest::measure(corpus, self.ingest, &work)?)
+            }
+        };
         Ok(CorpusResult {
             name: corpus.name.clone(),
             text_bytes: corpus.bytes(),

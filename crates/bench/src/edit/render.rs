@@ -92,7 +92,7 @@ pub fn corpus(result: &CorpusResult) -> String {
         again.anew_bytes as f64 / MB,
         again.again_bytes as f64 / again.anew_bytes as f64,
     );
-    let ingest = &result.ingest;
+    let Some(ingest) = &result.ingest else { return text };
     let streamed = ingest.streamed_bytes as f64 / MB;
     text += &format!(
         "\nStreaming {streamed:.1} MB behind {:.1} MB takes {:.2} s ({:.0} MB/s), compressing again {:.2} s ({:.1} MB/s together). The archive has \
