@@ -50,7 +50,7 @@ pub struct EditBench {
     appends: u64,
 
     /// Edits that are committed and synced together
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     batch: u64,
 
     /// How often tasks are asked and archives compressed

@@ -27,6 +27,11 @@ impl EncodedDictionary {
         Self(dictionary::encode(words, separators, level))
     }
 
+    /// The same for one that is not to be kept: larger, and soon made.
+    pub fn quick(words: &[Entry<'_>], separators: &[&[u8]]) -> Self {
+        Self(dictionary::encode_at(words, separators, 1))
+    }
+
     /// The dictionary itself, as if it were read from an archive.
     pub fn open(&self) -> Result<Dictionary> {
         Dictionary::open(&self.0)

@@ -4,9 +4,11 @@
 //! paired once more, with old rules as symbols like others. The new archive is written aside and renamed, so that at any
 //! moment there is a whole one; readers that have the old one open go on with it.
 
+use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use rayon::prelude::*;
 use tadoc_core::Grammar;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::journal::ArchiveLock;
@@ -170,38 +172,66 @@ impl Recompression<'_> {
         watch.check()?;
         let mut writer = ArchiveWriter::in_place_of(corpus.archive().path())?;
         let mut segments: Vec<SegmentInfo> = Vec::new();
-        for number in 0..before.segments.len() {
-            let info = before.segments[number];
+        let numbers = corpus.edited().map(|edited| edited.as_stored());
+        let mut table = None;
+        let mut number = 0;
+        while number < before.segments.len() {
             if let Some(stored) = corpus.stored_segment(number) {
                 writer.copy_segment(corpus.archive(), stored)?;
-                segments.push(info);
-            } else {
-                let work = |cancel: &CancelFlag| {
-                    pool.install(|| {
-                        make(corpus, number, builder, before.level, most_symbols, cancel)
-                    })
+                segments.push(before.segments[number]);
+                number += 1;
+                continue;
+            }
+            let group = self.group(number, most_symbols);
+            let work = |cancel: &CancelFlag| {
+                let make =
+                    |number| make(corpus, number, builder, before.level, most_symbols, cancel);
+                let makes = || group.clone().into_par_iter().map(make).collect::<Result<Vec<_>>>();
+                // Digests are found beside the first segments that are made: much of both runs on one thread.
+                let digest = || match table {
+                    None => numbers.map(|numbers| digests(corpus, numbers, &())).transpose(),
+                    Some(_) => Ok(None),
                 };
-                for (encoded, made) in watch.during(work)?? {
+                pool.install(|| rayon::join(makes, digest))
+            };
+            let (made, digested) = watch.during(work)?;
+            table = digested?.or(table);
+            for (number, made) in group.clone().zip(made?) {
+                for (encoded, info) in made {
                     writer.add_segment(&encoded)?;
-                    let first_document = info.first_document + made.first_document;
-                    segments.push(SegmentInfo { first_document, ..made });
+                    let first_document =
+                        before.segments[number].first_document + info.first_document;
+                    segments.push(SegmentInfo { first_document, ..info });
                     report.segments_made += 1;
                 }
+                watch.lexed(before.segments[number].text_bytes);
+                watch.built(before.segments[number].text_bytes);
             }
-            watch.lexed(info.text_bytes);
-            watch.built(info.text_bytes);
             watch.check()?;
+            number = group.end;
         }
-        let numbers = corpus.edited().map(|edited| edited.as_stored());
-        let table = match numbers {
-            Some(numbers) => pool.install(|| digests(corpus, numbers, &()))?,
-            None => (**corpus.table()?).clone(),
+        let table = match (table, numbers) {
+            (Some(table), _) => table,
+            (None, Some(numbers)) => pool.install(|| digests(corpus, numbers, &()))?,
+            (None, None) => (**corpus.table()?).clone(),
         };
         report.segments = segments.len() as u64;
         let summary = Summary { written_by: WRITTEN_BY.into(), segments, ..before.clone() };
         may_replace()?;
         report.archive_bytes = writer.finish(&table, &summary, true)?;
         Ok(report)
+    }
+
+    /// Edited segments from a number on that can be made at the same time without taking too much memory; one at least.
+    fn group(&self, first: usize, most_symbols: u64) -> Range<usize> {
+        let segments = &self.corpus.summary().segments;
+        let mut symbols = 0;
+        let fitting = (first..segments.len()).take_while(|&number| {
+            // What edits have added to a segment is not known yet; they seldom double it.
+            symbols += 2 * segments[number].symbols;
+            self.corpus.stored_segment(number).is_none() && symbols <= most_symbols
+        });
+        first..first + fitting.count().max(1)
     }
 
     /// Gives the new archive the index that it is to have.

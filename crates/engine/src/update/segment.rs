@@ -22,10 +22,14 @@ use crate::build::dictionary::MergedDictionary;
 use crate::build::interner::Interner;
 use crate::build::lexer::{Lexer, TokenKind};
 use crate::error::{Error, Result};
-use crate::{Level, parallel};
+use crate::parallel;
 
 /// Loose text is lexed in pieces of about so many bytes.
 const LEXED_AT_ONCE: usize = 1 << 20;
+
+/// Work of a stretch of documents that is worth a thread of its own, and of a piece, in bytes of text.
+const LEAST_WORK: u64 = 1 << 16;
+const PIECE_WORK: u64 = 256;
 
 /// What stands for a token or rule that nothing uses.
 const UNUSED: u32 = u32::MAX;
@@ -85,23 +89,51 @@ pub(super) fn edit(
         .grammar
         .rule_weights(|token| stored.tokens.length(token))
         .map_err(tadoc_core::Error::from)?;
-    let mut cutter = Cutter::new(stored, &rule_bytes, lexer);
-    for part in parts {
-        match part {
-            PlannedPart::Whole { place } => {
-                cutter.symbols.extend_from_slice(stored.grammar.document(*place as usize));
+    let cut: Vec<Stretch> = shares(parts, &stored.grammar)
+        .into_par_iter()
+        .map(|parts| {
+            let mut cutter = Cutter::new(stored, &rule_bytes, lexer);
+            for part in parts {
+                cutter.part(part, texts)?;
             }
-            PlannedPart::Edited { document, pieces } => {
-                cutter.document(*document, pieces, texts)?;
-            }
-        }
-        cutter.end_document();
-    }
-    let Cutter { symbols, loose, runs, document_ends, .. } = cutter;
+            let Cutter { symbols, loose, runs, document_ends, .. } = cutter;
+            let lexed = Lexed::new(&loose, &runs, lexer);
+            Ok(Stretch { symbols, runs, document_ends, lexed })
+        })
+        .collect::<Result<_>>()?;
     drop(rule_bytes);
-    let lexed = Lexed::new(&loose, &runs, lexer);
-    drop(loose);
-    assemble(stored, &symbols, &runs, &document_ends, lexed)
+    assemble(stored, cut)
+}
+
+/// Cuts documents into a stretch for each thread, of about the same work.
+fn shares<'p>(parts: &'p [PlannedPart], grammar: &Grammar) -> Vec<&'p [PlannedPart]> {
+    let work = |part: &PlannedPart| match part {
+        PlannedPart::Whole { place } => grammar.document(*place as usize).len() as u64,
+        PlannedPart::Edited { pieces, .. } => {
+            let bytes: u64 = pieces.iter().map(|piece| piece.bytes()).sum();
+            PIECE_WORK * pieces.len() as u64 + bytes
+        }
+    };
+    let total: u64 = parts.iter().map(work).sum();
+    let share = total.div_ceil(rayon::current_num_threads() as u64).max(LEAST_WORK);
+    let mut shares = Vec::new();
+    let (mut start, mut sum) = (0, 0);
+    for (number, part) in parts.iter().enumerate() {
+        sum += work(part);
+        if sum >= share || number + 1 == parts.len() {
+            shares.push(&parts[start..=number]);
+            (start, sum) = (number + 1, 0);
+        }
+    }
+    shares
+}
+
+/// Some documents, cut into symbols and loose text, and that lexed.
+struct Stretch {
+    symbols: Vec<u32>,
+    runs: Vec<Run>,
+    document_ends: Vec<usize>,
+    lexed: Lexed,
 }
 
 /// Symbols, and the loose text behind them; up to where they go in the rows of all symbols and all loose text.
@@ -137,7 +169,7 @@ impl<'s> Cutter<'s> {
             tokens: &stored.tokens,
             rule_bytes,
             separators: lexer.ascii_separators(),
-            symbols: Vec::with_capacity(stored.grammar.root().len()),
+            symbols: Vec::new(),
             loose: Vec::new(),
             runs: Vec::new(),
             document_ends: Vec::new(),
@@ -153,6 +185,17 @@ impl<'s> Cutter<'s> {
     fn end_document(&mut self) {
         self.end_run();
         self.document_ends.push(self.runs.len());
+    }
+
+    fn part(&mut self, part: &PlannedPart, texts: &impl Texts) -> Result<()> {
+        match part {
+            PlannedPart::Whole { place } => {
+                self.symbols.extend_from_slice(self.documents.document(*place as usize));
+            }
+            PlannedPart::Edited { document, pieces } => self.document(*document, pieces, texts)?,
+        }
+        self.end_document();
+        Ok(())
     }
 
     /// A document of pieces.
@@ -437,19 +480,12 @@ impl Lexed {
 }
 
 /// Puts symbols and tokens together, with a dictionary of the tokens that are used and the rules that are.
-fn assemble(
-    stored: &Stored,
-    symbols: &[u32],
-    runs: &[Run],
-    document_ends: &[usize],
-    lexed: Lexed,
-) -> Result<EditedSegment> {
+fn assemble(stored: &Stored, stretches: Vec<Stretch>) -> Result<EditedSegment> {
     let grammar = &stored.grammar;
     let token_count = grammar.token_count();
-    let used = used_symbols(grammar, symbols);
-    let Lexed { interners: of_loose, tokens, of_runs } = lexed;
-    let (mut interners, mut numbers) =
-        (vec![Interner::default()], vec![UNUSED; token_count as usize]);
+    let used = used_symbols(grammar, &stretches);
+    let mut numbers = vec![UNUSED; token_count as usize];
+    let mut interners = vec![Interner::default()];
     for token in (0..token_count).filter(|&token| used[token as usize]) {
         let bytes = stored.tokens.get(token);
         let kind = match bytes[0] {
@@ -459,7 +495,13 @@ fn assemble(
         };
         numbers[token as usize] = interners[0].intern(bytes, 0, bytes.len(), kind);
     }
-    interners.extend(of_loose);
+    // Which interners those of each stretch have become.
+    let (mut firsts, mut rows) = (Vec::new(), Vec::new());
+    for Stretch { symbols, runs, document_ends, lexed } in stretches {
+        firsts.push(interners.len());
+        interners.extend(lexed.interners);
+        rows.push((symbols, runs, document_ends, lexed.tokens, lexed.of_runs));
+    }
     let merged = MergedDictionary::new(&interners, |_, _| true);
     numbers
         .par_iter_mut()
@@ -472,43 +514,50 @@ fn assemble(
         if used { next - 1 } else { UNUSED }
     }));
 
-    // The documents, then the bodies of the rules that are used.
+    // The documents, then the bodies of the rules that are used. Each part with whose numbers it has.
+    let mut parts: Vec<(usize, &[u32])> = Vec::new();
     let mut starts = vec![0_u32];
-    let mut parts: Vec<(usize, &[u32])> = Vec::with_capacity(2 * runs.len());
-    let (mut from, mut length) = (0, 0_u64);
-    let mut ends = document_ends.iter().copied().peekable();
-    for (number, run) in runs.iter().enumerate() {
-        parts.push((0, &symbols[from..run.symbols_end]));
-        length += (run.symbols_end - from) as u64;
-        from = run.symbols_end;
-        for (stretch, places) in &of_runs[number] {
-            parts.push((1 + stretch, &tokens[*stretch][places.clone()]));
-            length += places.len() as u64;
-        }
-        if ends.next_if_eq(&(number + 1)).is_some() {
-            starts.push(u32::try_from(length).map_err(|_| too_many())?);
+    let mut length = 0_u64;
+    for (first, (symbols, runs, document_ends, tokens, of_runs)) in firsts.into_iter().zip(&rows) {
+        let mut from = 0;
+        let mut ends = document_ends.iter().copied().peekable();
+        for (number, run) in runs.iter().enumerate() {
+            parts.push((0, &symbols[from..run.symbols_end]));
+            length += (run.symbols_end - from) as u64;
+            from = run.symbols_end;
+            for (stretch, places) in &of_runs[number] {
+                parts.push((first + stretch, &tokens[*stretch][places.clone()]));
+                length += places.len() as u64;
+            }
+            if ends.next_if_eq(&(number + 1)).is_some() {
+                starts.push(u32::try_from(length).map_err(|_| too_many())?);
+            }
         }
     }
-    let root_length = u32::try_from(length).map_err(|_| too_many())?;
     let mut rule_starts = Vec::with_capacity((next - merged_count) as usize + 1);
-    let rules = (0..grammar.rule_count()).filter(|rule| used[(token_count + rule) as usize]);
-    for rule in rules {
-        rule_starts.push(u32::try_from(length).map_err(|_| too_many())?);
-        parts.push((0, grammar.body(rule)));
-        length += grammar.body(rule).len() as u64;
+    let is_used = |rule: u32| used[(token_count + rule) as usize];
+    let mut rule = 0;
+    while rule < grammar.rule_count() {
+        // The bodies of rules in a row are one part.
+        let first = rule;
+        while rule < grammar.rule_count() && is_used(rule) {
+            rule_starts.push(u32::try_from(length).map_err(|_| too_many())?);
+            length += grammar.body(rule).len() as u64;
+            rule += 1;
+        }
+        let bodies = grammar.rule_starts()[first as usize]..grammar.rule_starts()[rule as usize];
+        parts.push((0, &grammar.symbols()[bodies.start as usize..bodies.end as usize]));
+        rule += 1;
     }
     rule_starts.push(u32::try_from(length).map_err(|_| too_many())?);
-    debug_assert_eq!(rule_starts[0], root_length);
-    let rows: Vec<&[u32]> = parts.iter().map(|(_, row)| *row).collect();
-    let symbols = parallel::map_concat(&rows, |part, symbol| match parts[part].0 {
+    let slices: Vec<&[u32]> = parts.iter().map(|(_, row)| *row).collect();
+    let symbols = parallel::map_concat(&slices, |part, symbol| match parts[part].0 {
         0 => numbers[symbol as usize],
         interner => merged.numbers[interner][symbol as usize],
     });
-    drop((rows, parts));
     let grammar = Grammar::new(merged_count, shared(symbols), shared(rule_starts), shared(starts))
         .map_err(tadoc_core::Error::from)?;
-    let dictionary =
-        EncodedDictionary::new(&merged.words, &merged.separators, Level::Fast).open()?;
+    let dictionary = EncodedDictionary::quick(&merged.words, &merged.separators).open()?;
     Ok(EditedSegment { grammar, dictionary, line_ends: Arc::new(merged.line_ends) })
 }
 
@@ -521,10 +570,12 @@ fn shared(numbers: Vec<u32>) -> Array<u32> {
     Array::Shared(Arc::new(numbers))
 }
 
-/// Which tokens and rules some symbols need.
-fn used_symbols(grammar: &Grammar, symbols: &[u32]) -> Vec<bool> {
+/// Which tokens and rules the symbols of documents need.
+fn used_symbols(grammar: &Grammar, stretches: &[Stretch]) -> Vec<bool> {
     let mut used = vec![false; (grammar.token_count() + grammar.rule_count()) as usize];
-    symbols.iter().for_each(|&symbol| used[symbol as usize] = true);
+    for stretch in stretches {
+        stretch.symbols.iter().for_each(|&symbol| used[symbol as usize] = true);
+    }
     // Parents come before children.
     for rule in 0..grammar.rule_count() {
         if used[(grammar.token_count() + rule) as usize] {

@@ -25,6 +25,15 @@ pub fn encode(words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Vec<u8
         Level::Fast => 9,
         Level::Dense => 19,
     };
+    encode_at(words, separators, level)
+}
+
+/// The same at a level of Zstandard.
+pub(in crate::archive) fn encode_at(
+    words: &[Entry<'_>],
+    separators: &[&[u8]],
+    level: i32,
+) -> Vec<u8> {
     let words_only: Vec<&[u8]> = words.iter().map(|entry| entry.bytes).collect();
     let blocks: Vec<EncodedBlock> = [&words_only[..], separators]
         .iter()

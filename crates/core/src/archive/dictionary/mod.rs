@@ -19,6 +19,7 @@ use super::integers;
 use super::wire::Reader;
 use crate::error::{Error, Result};
 
+pub(super) use encode::encode_at;
 pub use encode::{Entry, encode};
 
 /// The forms in which a word is a token.
