@@ -83,7 +83,7 @@ fn what_is_not_there() {
     folder
         .run(&["compress", "empty", "-o", "c.tdc"])
         .exits(2)
-        .says("no files to compress in empty");
+        .says("no files in empty");
     folder.run(&["compress", "a", "-o", "no/folder/c.tdc"]).exits(2).says("no/folder");
     assert_eq!(folder.names(), ["a", "empty"]);
     folder.run(&["compress", "a", "-o", "c.tdc"]).succeeds();
