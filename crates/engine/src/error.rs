@@ -155,6 +155,14 @@ pub enum Error {
         /// Its name.
         name: String,
     },
+    /// The archive was made with a builder that this version does not have.
+    #[error(
+        "the archive was made with the builder {name:?}, which this tadoc does not have; use a newer tadoc"
+    )]
+    UnknownBuilder {
+        /// Its name.
+        name: String,
+    },
     /// An offset is past the end of a document.
     #[error(
         "offset {offset} is past the end of {:?}, which has {bytes} bytes; offsets count bytes from 0",

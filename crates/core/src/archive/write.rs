@@ -104,6 +104,28 @@ impl ArchiveWriter {
         Ok(writer)
     }
 
+    /// Starts an archive that will be in the place of the one at `path`, without any of its sections or edits. Who calls this holds its lock.
+    pub fn in_place_of(path: &Path) -> Result<Self> {
+        // A link stays one.
+        let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        let mut writer = Self::create(&path)?;
+        writer.aside.take_permissions(&path)?;
+        Ok(writer)
+    }
+
+    /// Appends a segment of another archive of the same level as it is, but for its index.
+    pub fn copy_segment(&mut self, archive: &Archive, segment: usize) -> Result<()> {
+        let number = Some(self.segments);
+        self.segments += 1;
+        let own = |section: &&Section| {
+            section.segment == Some(segment as u32) && !section.kind.is_index()
+        };
+        for section in archive.sections().iter().filter(own) {
+            self.add_section(section.kind, number, &archive.read_section(section)?)?;
+        }
+        Ok(())
+    }
+
     fn write(&mut self, bytes: &[u8]) -> Result<()> {
         self.aside.write(bytes)?;
         self.position += bytes.len() as u64;

@@ -58,6 +58,7 @@ pub use segment::{Segment, Slices};
 pub(crate) use store::check;
 pub use store::store;
 pub use tadoc_core::archive::Index;
+pub(crate) use tokens::leading_space;
 
 /// Bytes of a document that are written at a time.
 const PIECE: usize = 1 << 20;

@@ -36,9 +36,9 @@ pub(crate) fn check(corpus: &Corpus) -> Result<()> {
 }
 
 /// Writes an archive anew with this index and no other; gives its length. Written aside and renamed, so that at any moment there
-/// is a whole archive; one that is open goes on with what it has. Edits are taken along as they are: the index is of what they were made to. Memory: one segment, decoded
-/// and indexed.
+/// is a whole archive; one that is open goes on with what it has. Memory: one segment, decoded and indexed.
 pub fn store(path: impl AsRef<Path>, index: Index, observer: &dyn Observer) -> Result<u64> {
+    // Edits stay behind what is stored, and the index is of that.
     let corpus = Corpus::stored(Archive::open(path.as_ref())?);
     let archive = corpus.archive();
     let mut writer = IndexWriter::create(archive)?;

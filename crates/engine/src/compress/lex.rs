@@ -50,13 +50,13 @@ pub(super) struct LexedSegment {
 
 /// When a segment is full.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Budget {
+pub(crate) struct Budget {
     pub(super) memory: u64,
     pub(super) threads: usize,
 }
 
 /// What building a grammar takes for a token, at its peak. Measured: 20 to 28 bytes.
-const BYTES_PER_TOKEN: u64 = 30;
+pub(crate) const BYTES_PER_TOKEN: u64 = 30;
 /// Tokens are numbered with fewer bits while they are paired.
 const MOST_TOKENS: u64 = 1 << 30;
 /// Dictionaries of up to one byte for each so many bytes of text are part of the estimate for the tokens.
@@ -64,7 +64,7 @@ const TEXT_PER_DICTIONARY_BYTE: u64 = 2;
 
 impl Budget {
     /// The least that any work can be done with.
-    pub(super) fn least(threads: usize) -> u64 {
+    pub(crate) fn least(threads: usize) -> u64 {
         // Each thread holds a batch and its tokens, and the dictionaries have some room.
         (64 << 20) + threads as u64 * 10 * super::feed::BATCH
     }

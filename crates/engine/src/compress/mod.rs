@@ -20,8 +20,10 @@ use tadoc_core::archive::{
 };
 
 use self::feed::Feed;
-use self::lex::{Budget, Piece, lex_segment};
-use self::watch::Watch;
+pub(crate) use self::lex::{BYTES_PER_TOKEN, Budget};
+use self::lex::{Piece, lex_segment};
+pub(crate) use self::segment::figures;
+pub(crate) use self::watch::Watch;
 use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase};
@@ -116,7 +118,7 @@ pub struct CompressReport {
 }
 
 /// What wrote the archive, in its own words.
-const WRITTEN_BY: &str = concat!("tadoc ", env!("CARGO_PKG_VERSION"));
+pub(crate) const WRITTEN_BY: &str = concat!("tadoc ", env!("CARGO_PKG_VERSION"));
 /// More memory makes larger segments: 0 to 4% smaller archives, at up to a third more time a byte, because
 /// what is paired no longer fits into the caches.
 const MOST_DEFAULT_MEMORY: u64 = 1 << 30;
@@ -149,7 +151,7 @@ pub fn compress(
     let inputs = sorted_by_name(inputs, options.split)?;
     // Told before the work, and held at its end.
     drop(lock_to_replace(output, options.force)?);
-    let watch = Watch::new(observer, &inputs);
+    let watch = Watch::of_inputs(observer, &inputs);
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
     let feed = Mutex::new(Feed::new(inputs, options.split));
@@ -192,6 +194,11 @@ pub fn compress(
 }
 
 impl Builder {
+    /// The builder of a name.
+    pub(crate) fn from_name(name: &str) -> Option<Self> {
+        [Self::RePair, Self::Sequitur].into_iter().find(|builder| builder.name() == name)
+    }
+
     /// The name that the command and the archive use.
     pub fn name(self) -> &'static str {
         match self {
@@ -207,7 +214,7 @@ pub(crate) fn thread_pool(threads: usize) -> rayon::ThreadPool {
 }
 
 /// Three quarters of what the machine has free, within reason.
-fn default_memory() -> u64 {
+pub(crate) fn default_memory() -> u64 {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
         line.split_whitespace().nth(1)?.parse::<u64>().ok()

@@ -64,7 +64,8 @@ pub(super) fn build(
     Ok((EncodedSegment::with_dictionary(encoded_dictionary, &grammar, level), info))
 }
 
-fn figures(grammar: &Grammar) -> SegmentInfo {
+/// The figures of a grammar alone.
+pub(crate) fn figures(grammar: &Grammar) -> SegmentInfo {
     SegmentInfo {
         token_types: grammar.token_count().into(),
         rules: grammar.rule_count().into(),

@@ -15,14 +15,14 @@ const INTERVAL: Duration = Duration::from_millis(50);
 const LEXED: u64 = 30;
 
 /// An observer, and how much was done.
-pub(super) struct Watch<'o> {
+pub(crate) struct Watch<'o> {
     observer: &'o dyn Observer,
     total: u64,
     hundredths: Cell<u64>,
 }
 
 impl<'o> Watch<'o> {
-    pub(super) fn new(observer: &'o dyn Observer, inputs: &[Input]) -> Self {
+    pub(super) fn of_inputs(observer: &'o dyn Observer, inputs: &[Input]) -> Self {
         let length = |source: &Source| match source {
             Source::File(path) => std::fs::metadata(path).ok().map(|metadata| metadata.len()),
             Source::Bytes(bytes) => Some(bytes.len() as u64),
@@ -30,11 +30,16 @@ impl<'o> Watch<'o> {
         };
         // A stream has no length beforehand, and so the whole has none.
         let total = inputs.iter().map(|input| length(&input.source)).sum::<Option<u64>>();
-        Self { observer, total: total.unwrap_or(0), hundredths: Cell::new(0) }
+        Self::new(observer, total.unwrap_or(0))
+    }
+
+    /// Nothing is done yet of so many bytes; 0 if it is not known how many there are.
+    pub(crate) fn new(observer: &'o dyn Observer, total: u64) -> Self {
+        Self { observer, total, hundredths: Cell::new(0) }
     }
 
     /// Tells the observer; an error if it wants the work to end.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         match self.observer.step(Phase::Compressing, self.hundredths.get() / 100, self.total) {
             std::ops::ControlFlow::Continue(()) => Ok(()),
             std::ops::ControlFlow::Break(()) => Err(Error::Cancelled),
@@ -42,17 +47,17 @@ impl<'o> Watch<'o> {
     }
 
     /// So many bytes were lexed.
-    pub(super) fn lexed(&self, bytes: u64) {
+    pub(crate) fn lexed(&self, bytes: u64) {
         self.hundredths.set(self.hundredths.get() + bytes * LEXED);
     }
 
     /// So many bytes are in a segment that was built.
-    pub(super) fn built(&self, bytes: u64) {
+    pub(crate) fn built(&self, bytes: u64) {
         self.hundredths.set(self.hundredths.get() + bytes * (100 - LEXED));
     }
 
     /// Does `work` on another thread, and ends it if the observer says so.
-    pub(super) fn during<T: Send>(&self, work: impl FnOnce(&CancelFlag) -> T + Send) -> Result<T> {
+    pub(crate) fn during<T: Send>(&self, work: impl FnOnce(&CancelFlag) -> T + Send) -> Result<T> {
         let cancel = CancelFlag::default();
         std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel::<()>(1);

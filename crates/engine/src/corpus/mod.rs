@@ -115,11 +115,11 @@ impl Corpus {
             return Ok(self);
         }
         let (ledger, text) = crate::update::replay(self.table()?.clone(), journal)?;
-        self.with_edits(Arc::new(ledger), Arc::new(text))
+        self.with_edits(&ledger, Arc::new(text))
     }
 
     /// The same archive, with these edits and no others.
-    pub(crate) fn with_edits(self, ledger: Arc<Ledger>, text: Arc<EditedText>) -> Result<Self> {
+    pub(crate) fn with_edits(self, ledger: &Ledger, text: Arc<EditedText>) -> Result<Self> {
         let stored = Self { edited: None, ..self };
         let edited = Edited::new(&stored.archive, stored.table()?, ledger, text, stored.lexer()?)?;
         Ok(Self { edited: Some(Box::new(edited)), ..stored })
@@ -297,6 +297,31 @@ impl Corpus {
             step(observer, Phase::Verifying, bytes, total)
         })?;
         Ok(VerifyReport { sections, documents: all.len() as u64, bytes })
+    }
+
+    /// The hashes of the pieces of documents (places in [`Corpus::documents`], ascending).
+    pub(crate) fn hash_documents(
+        &self,
+        documents: &[usize],
+        observer: &dyn Observer,
+    ) -> Result<Vec<Vec<u64>>> {
+        let total = self.total_bytes(documents)?;
+        let (mut done, mut hasher) = (0, PieceHasher::default());
+        let mut hashes = Vec::with_capacity(documents.len());
+        self.for_each_piece(documents, |_, piece, ends| {
+            hasher.update(piece);
+            done += piece.len() as u64;
+            if ends {
+                hashes.push(hasher.finish());
+            }
+            step(observer, Phase::Verifying, done, total)
+        })?;
+        Ok(hashes)
+    }
+
+    /// What edits have made of the archive.
+    pub(crate) fn edited(&self) -> Option<&Edited> {
+        self.edited.as_deref()
     }
 
     fn total_bytes(&self, documents: &[usize]) -> Result<u64> {

@@ -20,7 +20,6 @@ use crate::{Document, Lexer};
 /// A corpus as its edits have left it.
 #[derive(Debug)]
 pub(crate) struct Edited {
-    ledger: Arc<Ledger>,
     text: Arc<EditedText>,
     plan: Plan,
     segments: Vec<OnceLock<EditedSegment>>,
@@ -31,33 +30,28 @@ impl Edited {
     pub(crate) fn new(
         archive: &Archive,
         table: &DocumentTable,
-        ledger: Arc<Ledger>,
+        ledger: &Ledger,
         text: Arc<EditedText>,
         lexer: Lexer,
     ) -> Result<Self> {
         let separators = lexer.ascii_separators();
         let mut elsewhere = Elsewhere::default();
         let plan =
-            Plan::new(table, archive.summary(), &ledger, &text, |stored, document, piece| {
+            Plan::new(table, archive.summary(), ledger, &text, |stored, document, piece| {
                 elsewhere.reach(archive, stored, document, piece, &separators)
             })?;
         let segments = plan.segments.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { ledger, text, plan, segments })
-    }
-
-    /// Names and lengths.
-    pub(crate) fn ledger(&self) -> &Arc<Ledger> {
-        &self.ledger
-    }
-
-    /// What documents are made of.
-    pub(crate) fn text(&self) -> &Arc<EditedText> {
-        &self.text
+        Ok(Self { text, plan, segments })
     }
 
     /// The documents, in byte order of their names.
     pub(crate) fn documents(&self) -> &[Document] {
         &self.plan.documents
+    }
+
+    /// For each document the number of a stored one whose text it has, unless that was edited.
+    pub(crate) fn as_stored(&self) -> &[Option<u32>] {
+        &self.plan.as_stored
     }
 
     /// What the corpus is now; the figures of grammars are those of the archive as it is stored.

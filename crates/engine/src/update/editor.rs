@@ -176,7 +176,7 @@ impl Editor {
         self.load_text()?;
         let text = self.text.clone().expect("just loaded");
         let stored = Corpus::stored(self.archive.try_clone()?);
-        stored.with_edits(Arc::new(self.ledger.clone()), Arc::new(text))
+        stored.with_edits(&self.ledger, Arc::new(text))
     }
 
     /// Reads the text of the edits, for reading; from then on it is kept.
@@ -192,6 +192,25 @@ impl Editor {
     /// The journal as it is in the file.
     fn written(&self) -> Result<Journal> {
         Ok(Archive::open(&self.path)?.journal()?)
+    }
+
+    /// The archive that is edited.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// `Replaced` if the path no longer means the archive that is edited.
+    pub(super) fn check_lock(&self) -> Result<()> {
+        Ok(self.journal.check_lock()?)
+    }
+
+    /// Goes on with what `open` gives, when the lock of the old archive was given up.
+    pub(super) fn start_again(&mut self, open: impl FnOnce() -> Result<Self>) -> Result<()> {
+        self.journal.release();
+        // Until it is open again, nothing can be edited.
+        self.has_failed = true;
+        *self = open()?;
+        Ok(())
     }
 
     pub(super) fn ledger(&self) -> &Ledger {

@@ -19,6 +19,8 @@ pub(crate) struct Plan {
     pub(crate) segments: Vec<PlannedSegment>,
     /// The documents, in byte order of their names.
     pub(crate) documents: Vec<Document>,
+    /// For each of them the number of a stored one whose text it has, unless that was edited.
+    pub(crate) as_stored: Vec<Option<u32>>,
     /// What the corpus is now. The figures of grammars are those of the archive as it is stored.
     pub(crate) summary: Summary,
     /// Where the stored documents are.
@@ -148,6 +150,13 @@ impl Plan {
                 Some(pieces) => drafts[last].push_pieces(index, number, pieces.iter().collect()),
             }
         }
+        let as_stored = now
+            .iter()
+            .map(|&(number, _)| {
+                let is_stored = (number as usize) < table.documents.len();
+                (is_stored && text.document(number).is_none()).then_some(number)
+            })
+            .collect();
         let documents: Vec<Document> = now.into_iter().map(|(_, document)| document).collect();
         let (mut segments, mut infos) = (Vec::new(), Vec::new());
         for draft in drafts.into_iter().filter(|draft| !draft.parts.is_empty()) {
@@ -172,7 +181,7 @@ impl Plan {
             segments: infos,
             ..summary.clone()
         };
-        Ok(Self { segments, documents, summary, stored })
+        Ok(Self { segments, documents, as_stored, summary, stored })
     }
 }
 

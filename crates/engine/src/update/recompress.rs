@@ -5,11 +5,31 @@
 //! moment there is a whole one; readers that have the old one open go on with it.
 
 use std::path::Path;
+use std::time::{Duration, Instant};
 
+use tadoc_core::Grammar;
+use tadoc_core::archive::dictionary::{Entry, Forms};
+use tadoc_core::archive::journal::ArchiveLock;
+use tadoc_core::archive::{Archive, ArchiveWriter, Dictionary, EncodedSegment, Summary};
+
+use super::digests::digests;
 use super::editor::Editor;
-use crate::access::Index;
-use crate::error::Result;
+use super::segment::EditedSegment;
+use crate::access::{self, Index};
+use crate::build::again::build_again;
+use crate::build::builder::CancelFlag;
+use crate::build::part::{part_of, with_used_tokens};
+use crate::compress::{
+    BYTES_PER_TOKEN, Budget, Builder, WRITTEN_BY, Watch, default_memory, figures, thread_pool,
+};
+use crate::corpus::Corpus;
+use crate::error::{Error, Result};
 use crate::progress::Observer;
+use crate::{Level, SegmentInfo};
+
+/// How long to wait for the lock of the new archive, which somebody else may have for a moment.
+const WAIT_FOR_LOCK: Duration = Duration::from_secs(10);
+const ASK_AGAIN: Duration = Duration::from_millis(10);
 
 /// How to compress again.
 #[derive(Debug, Clone, Copy, Default)]
@@ -44,24 +64,295 @@ pub struct RecompressReport {
 }
 
 /// Compresses an edited archive again, so that edits are part of it and the journal is empty. One without edits is left as it is,
-/// unless another index is asked for.
+/// unless another index is asked for. Nobody else can edit it meanwhile.
 pub fn recompress(
     path: impl AsRef<Path>,
     options: &RecompressOptions,
     observer: &dyn Observer,
 ) -> Result<RecompressReport> {
-    let _ = (path.as_ref(), options, observer);
-    todo!()
+    let path = path.as_ref();
+    let lock = ArchiveLock::acquire(path)?;
+    let archive = Archive::open(path)?;
+    let journal = match options.keep_whole {
+        true => archive.journal_until_damage().0,
+        false => archive.journal()?,
+    };
+    let bytes_before = std::fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
+    let corpus = Corpus::stored(archive).with_journal(&journal)?;
+    let recompression = Recompression { corpus: &corpus, options, observer };
+    let mut report =
+        recompression.run(bytes_before > corpus.archive().stored_bytes(), || Ok(lock.check()?))?;
+    drop(lock);
+    report.bytes_before = bytes_before;
+    report.edits = journal.edit_count();
+    recompression.index(path, &mut report)?;
+    Ok(report)
 }
 
 impl Editor {
-    /// Commits, and compresses the archive again; then goes on with it. Numbers of documents are those of the new archive.
+    /// Commits, and compresses the archive again; then goes on with it. Documents have other numbers from then on.
+    ///
+    /// # Errors
+    /// What reading and writing give; then the archive is as it was, and can be edited further. If somebody else edits the new archive before
+    /// this editor has it again, the editor can do no more.
     pub fn recompress(
         &mut self,
         options: &RecompressOptions,
         observer: &dyn Observer,
     ) -> Result<RecompressReport> {
-        let _ = (options, observer);
-        todo!()
+        self.commit(false)?;
+        let corpus = self.corpus()?;
+        let pending = self.pending();
+        let recompression = Recompression { corpus: &corpus, options, observer };
+        let mut report = recompression.run(pending.edits > 0, || self.check_lock())?;
+        report.bytes_before = self.stored_bytes() + pending.journal_bytes;
+        report.edits = pending.edits;
+        let path = self.path().to_owned();
+        recompression.index(&path, &mut report)?;
+        self.start_again(|| {
+            let asked = Instant::now();
+            loop {
+                match Self::open(&path) {
+                    Err(Error::Archive(tadoc_core::Error::Locked { .. }))
+                        if asked.elapsed() < WAIT_FOR_LOCK =>
+                    {
+                        std::thread::sleep(ASK_AGAIN);
+                    }
+                    opened => return opened,
+                }
+            }
+        })?;
+        Ok(report)
+    }
+}
+
+/// An archive that is being compressed again.
+struct Recompression<'r> {
+    corpus: &'r Corpus,
+    options: &'r RecompressOptions,
+    observer: &'r dyn Observer,
+}
+
+impl Recompression<'_> {
+    /// Writes the new archive, if there is something behind the old one. `may_replace` is asked right before it gets its name.
+    fn run(
+        &self,
+        is_needed: bool,
+        may_replace: impl Fn() -> Result<()>,
+    ) -> Result<RecompressReport> {
+        let Self { corpus, options, observer } = *self;
+        let before = corpus.summary();
+        let mut report = RecompressReport {
+            documents: before.documents,
+            text_bytes: before.text_bytes,
+            archive_bytes: corpus.archive().stored_bytes(),
+            segments: before.segments.len() as u64,
+            ..Default::default()
+        };
+        if !is_needed {
+            return Ok(report);
+        }
+        let name = &before.builder;
+        let builder =
+            Builder::from_name(name).ok_or_else(|| Error::UnknownBuilder { name: name.clone() })?;
+        let threads = match options.threads {
+            Some(threads) => threads.max(1),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let least = Budget::least(threads);
+        let memory = options.memory.unwrap_or_else(|| default_memory().max(least));
+        if memory < least {
+            return Err(Error::TooLittleMemory { given: memory, least });
+        }
+        let most_symbols = ((memory - least) / BYTES_PER_TOKEN).max(1);
+        let pool = thread_pool(threads);
+        let watch = Watch::new(observer, before.text_bytes);
+        watch.check()?;
+        let mut writer = ArchiveWriter::in_place_of(corpus.archive().path())?;
+        let mut segments: Vec<SegmentInfo> = Vec::new();
+        for number in 0..before.segments.len() {
+            let info = before.segments[number];
+            if let Some(stored) = corpus.stored_segment(number) {
+                writer.copy_segment(corpus.archive(), stored)?;
+                segments.push(info);
+            } else {
+                let work = |cancel: &CancelFlag| {
+                    pool.install(|| {
+                        make(corpus, number, builder, before.level, most_symbols, cancel)
+                    })
+                };
+                for (encoded, made) in watch.during(work)?? {
+                    writer.add_segment(&encoded)?;
+                    let first_document = info.first_document + made.first_document;
+                    segments.push(SegmentInfo { first_document, ..made });
+                    report.segments_made += 1;
+                }
+            }
+            watch.lexed(info.text_bytes);
+            watch.built(info.text_bytes);
+            watch.check()?;
+        }
+        let numbers = corpus.edited().map(|edited| edited.as_stored());
+        let table = match numbers {
+            Some(numbers) => pool.install(|| digests(corpus, numbers, &()))?,
+            None => (**corpus.table()?).clone(),
+        };
+        report.segments = segments.len() as u64;
+        let summary = Summary { written_by: WRITTEN_BY.into(), segments, ..before.clone() };
+        may_replace()?;
+        report.archive_bytes = writer.finish(&table, &summary, true)?;
+        Ok(report)
+    }
+
+    /// Gives the new archive the index that it is to have.
+    fn index(&self, path: &Path, report: &mut RecompressReport) -> Result<()> {
+        let archive = self.corpus.archive();
+        let index = self.options.index.unwrap_or(archive.index());
+        let has = if report.archive_bytes == archive.stored_bytes()
+            && report.segments_made == 0
+            && report.edits == 0
+        {
+            archive.index()
+        } else {
+            Index::None
+        };
+        if index != has {
+            report.archive_bytes = access::store(path, index, self.observer)?;
+        }
+        Ok(())
+    }
+}
+
+/// The segments that become of an edited one: more than one if it has grown so that building it would take too much memory. The first documents count
+/// from that of the edited segment.
+fn make(
+    corpus: &Corpus,
+    number: usize,
+    builder: Builder,
+    level: Level,
+    most_symbols: u64,
+    cancel: &CancelFlag,
+) -> Result<Vec<(EncodedSegment, SegmentInfo)>> {
+    let Err(EditedSegment { grammar, dictionary, line_ends }) = corpus.edited_segment(number)?
+    else {
+        unreachable!("only edited segments are made");
+    };
+    let mut made = Vec::new();
+    for part in cut(grammar, most_symbols) {
+        cancel.check()?;
+        let again = build_again(&part.grammar, line_ends, builder, cancel)?;
+        let (again, kept) = with_used_tokens(&again);
+        let entries = Entries::new(dictionary, &kept)?;
+        let info = SegmentInfo {
+            first_document: part.first_document as u64,
+            documents: again.document_count() as u64,
+            text_bytes: expanded(&again, |token| entries.length(token))?,
+            tokens: expanded(&again, |_| 1)?,
+            words: entries.words.len() as u64,
+            ..figures(&again)
+        };
+        let encoded = EncodedSegment::new(&again, &entries.words(), &entries.separators(), level);
+        made.push((encoded, info));
+    }
+    Ok(made)
+}
+
+/// The sum of a weight over all tokens of the text.
+fn expanded(grammar: &Grammar, weight: impl Fn(u32) -> u64) -> Result<u64> {
+    let weights = grammar.rule_weights(&weight).map_err(tadoc_core::Error::from)?;
+    Ok(grammar
+        .root()
+        .iter()
+        .map(|&symbol| match grammar.rule_of(symbol) {
+            None => weight(symbol),
+            Some(rule) => weights[rule as usize],
+        })
+        .sum())
+}
+
+/// Some documents of a segment.
+struct SegmentPart {
+    grammar: Grammar,
+    first_document: usize,
+}
+
+/// Cuts a grammar so that no part has many more symbols in its root than so many. A document may be cut, between two symbols.
+fn cut(grammar: &Grammar, most_symbols: u64) -> Vec<SegmentPart> {
+    let (length, starts) = (grammar.root().len(), grammar.document_starts());
+    let parts = (grammar.symbols().len() as u64).div_ceil(most_symbols).max(1) as usize;
+    if parts == 1 {
+        return vec![SegmentPart { grammar: grammar.clone(), first_document: 0 }];
+    }
+    let share = length.div_ceil(parts).max(1);
+    let mut cuts = Vec::new();
+    let mut start = 0;
+    while start < length || cuts.is_empty() {
+        let end = length.min(start + share);
+        // Documents that start here; the first may have started before, and what is empty at the very end belongs to the last part.
+        let first = if start == 0 {
+            0
+        } else {
+            let here = starts.partition_point(|&document| (document as usize) < start);
+            if starts[here] as usize == start { here } else { here - 1 }
+        };
+        let behind = if end == length {
+            grammar.document_count()
+        } else {
+            starts.partition_point(|&document| (document as usize) < end)
+        };
+        let grammar = part_of(grammar, start..end, first..behind);
+        cuts.push(SegmentPart { grammar, first_document: first });
+        start = end;
+    }
+    cuts
+}
+
+/// The words and separators of a dictionary of which some tokens are used.
+struct Entries {
+    tokens: tadoc_core::archive::Tokens,
+    /// Numbers of the tokens that are used, ascending.
+    kept: Vec<u32>,
+    /// A token of each word, and the forms in which it is used.
+    words: Vec<(u32, Forms)>,
+    separators: Vec<u32>,
+}
+
+impl Entries {
+    fn new(dictionary: &Dictionary, kept: &[u32]) -> Result<Self> {
+        let tokens = dictionary.tokens(u64::MAX)?;
+        let word_tokens = dictionary.word_token_count();
+        let of_words = kept.partition_point(|&token| token < word_tokens);
+        let word = |token: u32| {
+            let bytes = tokens.get(token);
+            &bytes[access::leading_space(bytes)..]
+        };
+        let mut words = Vec::new();
+        for group in kept[..of_words].chunk_by(|&one, &other| word(one) == word(other)) {
+            let forms = match (group.len(), access::leading_space(tokens.get(group[0]))) {
+                (1, 0) => Forms::Bare,
+                (1, _) => Forms::Spaced,
+                _ => Forms::Both,
+            };
+            words.push((group[0], forms));
+        }
+        let separators = kept[of_words..].to_vec();
+        Ok(Self { kept: kept.to_vec(), words, separators, tokens })
+    }
+
+    /// The length of a token that is used, by its number among them.
+    fn length(&self, token: u32) -> u64 {
+        self.tokens.length(self.kept[token as usize])
+    }
+
+    fn words(&self) -> Vec<Entry<'_>> {
+        let entry = |&(token, forms): &(u32, Forms)| {
+            let bytes = self.tokens.get(token);
+            Entry { bytes: &bytes[access::leading_space(bytes)..], forms }
+        };
+        self.words.iter().map(entry).collect()
+    }
+
+    fn separators(&self) -> Vec<&[u8]> {
+        self.separators.iter().map(|&token| self.tokens.get(token)).collect()
     }
 }

@@ -120,7 +120,7 @@ fn check(
     model: &BTreeMap<Vec<u8>, Vec<u8>>,
 ) {
     let corpus = Corpus::stored(Archive::open(path).unwrap())
-        .with_edits(Arc::new(ledger.clone()), Arc::new(text.clone()))
+        .with_edits(ledger, Arc::new(text.clone()))
         .unwrap();
     let documents = corpus.documents().unwrap();
     let names: Vec<&Vec<u8>> = documents.iter().map(|document| &document.name).collect();
@@ -185,5 +185,50 @@ fn edited_documents_have_the_text_and_the_words_of_the_model() {
     for seed in 0..150 {
         let lexer = if seed % 3 == 0 { Lexer::Whitespace } else { Lexer::Words };
         run(seed, None, 1 << (seed % 9), lexer);
+    }
+}
+
+#[test]
+fn recompressed_archives_have_the_text_of_the_model() {
+    for seed in 0..40 {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.tdc");
+        let mut random = Random::new(seed);
+        let mut model: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+        crate::compress(Vec::new(), &path, &CompressOptions::default(), &()).unwrap();
+        let mut editor = crate::Editor::open(&path).unwrap();
+        for round in 0..6 {
+            for _ in 0..30 {
+                let name = format!("{:02}", random.below(9)).into_bytes();
+                let new = text(&mut random, 30);
+                match model.get_mut(&name) {
+                    None => {
+                        let add = Edit::Add { name: &name, modified: None, mode: None, text: &new };
+                        editor.edit(&add).unwrap();
+                        model.insert(name, new);
+                    }
+                    Some(bytes) => {
+                        let document = editor.find(&name).unwrap();
+                        let offset = random.below(bytes.len() as u64 + 1);
+                        editor.edit(&Edit::Insert { document, offset, text: &new }).unwrap();
+                        bytes.splice(offset as usize..offset as usize, new.iter().copied());
+                    }
+                }
+            }
+            editor.commit(false).unwrap();
+            if round % 2 == 1 {
+                let options = super::RecompressOptions::default();
+                let report = editor.recompress(&options, &()).unwrap();
+                assert_eq!(report.documents as usize, model.len());
+                assert_eq!(editor.pending().edits, 0);
+            }
+            let corpus = Corpus::open(&path).unwrap();
+            corpus.verify(&()).unwrap();
+            for (place, bytes) in model.values().enumerate() {
+                let mut restored = Vec::new();
+                corpus.write_documents(&[place], &mut restored, &()).unwrap();
+                assert_eq!(&restored, bytes);
+            }
+        }
     }
 }

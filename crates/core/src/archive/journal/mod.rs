@@ -12,6 +12,8 @@ mod edit;
 mod lock;
 mod read;
 mod record;
+#[cfg(test)]
+mod tests;
 mod write;
 
 pub use edit::Edit;

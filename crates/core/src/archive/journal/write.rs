@@ -18,7 +18,7 @@ use crate::archive::container::checksum;
 use crate::archive::read::Archive;
 use crate::archive::wire::put_varint;
 use crate::error::{Error, Result};
-use crate::storage::{FileStorage, Storage};
+use crate::storage::{FileStorage, SECTOR, Storage};
 
 /// A record is written when its edits have so many bytes, even if the transaction goes on.
 const FULL_RECORD: usize = 4 << 20;
@@ -56,6 +56,9 @@ pub struct JournalWriter<S: Storage = FileStorage> {
     packed: Vec<u8>,
     packer: zstd::bulk::Compressor<'static>,
     failure: Option<String>,
+    /// [`FULL_RECORD`] and [`LONG_TEXT`], but for tests.
+    pub(super) full_record: usize,
+    pub(super) long_text: usize,
 }
 
 /// A place between two records.
@@ -91,6 +94,18 @@ impl JournalWriter<FileStorage> {
             let writer = Self::behind(FileStorage(file), Some(lock), path, start, &journal)?;
             return Ok((archive, journal, writer));
         }
+    }
+
+    /// [`Error::Replaced`] if the path no longer means the archive that is written behind.
+    pub fn check_lock(&self) -> Result<()> {
+        self.lock.as_ref().map_or(Ok(()), ArchiveLock::check)
+    }
+
+    /// Gives up the lock; from then on nothing can be written.
+    pub fn release(&mut self) {
+        self.forget();
+        self.lock = None;
+        self.failure.get_or_insert_with(|| "the lock of the archive was given up".into());
     }
 
     /// Ends writing, and keeps the lock. Edits that were not committed are gone.
@@ -138,6 +153,8 @@ impl<S: Storage> JournalWriter<S> {
             packed: Vec::new(),
             packer: packer.expect("a level that Zstandard has"),
             failure: None,
+            full_record: FULL_RECORD,
+            long_text: LONG_TEXT,
         };
         if journal.torn() > 0 {
             writer.cut()?;
@@ -150,14 +167,14 @@ impl<S: Storage> JournalWriter<S> {
     pub fn push(&mut self, edit: &Edit<'_>) -> Result<()> {
         self.check()?;
         let text = edit.text();
-        if text.len() >= LONG_TEXT {
+        if text.len() >= self.long_text {
             return self.push_long(edit);
         }
         edit.put_head(&mut self.buffer)?;
         self.buffer.extend_from_slice(text);
         self.edits += 1;
         self.text_bytes += text.len() as u64;
-        if self.buffer.len() >= FULL_RECORD {
+        if self.buffer.len() >= self.full_record {
             self.write_record(0)?;
         }
         Ok(())
@@ -187,9 +204,14 @@ impl<S: Storage> JournalWriter<S> {
         };
         let mut buffer = std::mem::take(&mut self.buffer);
         let (from, position) = self.put_headers(&mut buffer, &header);
-        let written = self.storage.write_at(&buffer[from..], self.next.position);
         let behind = position + (buffer.len() - JOURNAL_HEADER) as u64;
-        let written = written.and_then(|()| self.storage.write_at(text, behind));
+        // No sector is written twice, so that after a crash each is whole or not there.
+        let filling = (behind.next_multiple_of(SECTOR) - behind) as usize;
+        let (filling, rest) = text.split_at(filling.min(text.len()));
+        buffer.extend_from_slice(filling);
+        let written = self.storage.write_at(&buffer[from..], self.next.position);
+        let behind = behind + filling.len() as u64;
+        let written = written.and_then(|()| self.storage.write_at(rest, behind));
         self.buffer = buffer;
         self.written(written, position, &header)
     }

@@ -19,15 +19,15 @@ const LEAST_USES: u32 = 4;
 const LEAST_TOKENS: usize = 3;
 
 /// What is left to pair, without the lines that became rules.
-pub(super) struct Lines {
+pub(in crate::build) struct Lines {
     /// A barrier, the body of each line with a barrier behind it, the documents likewise.
-    pub(super) cells: Vec<u32>,
+    pub(in crate::build) cells: Vec<u32>,
     /// How many lines became rules; their symbols follow those of the tokens.
-    pub(super) rules: u32,
+    pub(in crate::build) rules: u32,
 }
 
 /// Takes out the lines of `sequence`: runs of tokens up to and with one of `line_ends`.
-pub(super) fn take_out(sequence: TokenSequence, line_ends: &[bool]) -> Lines {
+pub(in crate::build) fn take_out(sequence: TokenSequence, line_ends: &[bool]) -> Lines {
     let TokenSequence { token_count, tokens, document_starts } = sequence;
     let lines = cut(&tokens, &document_starts, line_ends);
     let rule_of_line = find_equal(&tokens, &lines);

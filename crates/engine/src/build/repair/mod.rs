@@ -9,11 +9,11 @@
 //!
 //! Cost: O(tokens) expected, and up to about 30 bytes a token of memory.
 
-mod lines;
+pub(super) mod lines;
 mod pairing;
 mod pairs;
 mod queue;
-mod sequence;
+pub(super) mod sequence;
 #[cfg(test)]
 mod tests;
 
@@ -34,7 +34,7 @@ const CHUNK: usize = 1 << 24;
 /// Fewer cells are not worth two chunks.
 const WORTH_CUTTING: usize = 1 << 19;
 /// Symbols that a rule must save to stay.
-const LEAST_GAIN: u64 = 1;
+pub(super) const LEAST_GAIN: u64 = 1;
 
 /// Re-Pair, as the module's page describes it.
 #[derive(Debug, Clone, Default)]
@@ -64,50 +64,64 @@ impl GrammarBuilder for RePair {
         let (cells, bodies) = pair_chunks(lines.cells, first_rule, cancel)?;
         cancel.check()?;
 
-        // Lines are rules like the others, and both use each other: children first, then prune.
-        let mut parts = cells.split(|&cell| cell == BARRIER).skip(1);
-        let mut all = Bodies::new();
-        for line in parts.by_ref().take(line_count) {
-            all.symbols.extend_from_slice(line);
-            all.close();
-        }
-        let mut root = Vec::new();
-        for document in parts.take(document_count) {
-            root.extend_from_slice(document);
-            root.push(BARRIER);
-        }
-        drop(cells);
-        let line_symbols = all.symbols.len() as u32;
-        all.symbols.extend_from_slice(&bodies.symbols);
-        all.starts.extend(bodies.starts[1..].iter().map(|start| line_symbols + start));
-        drop(bodies);
-        let all = order::children_first(token_count, &mut root, all);
-        cancel.check()?;
-        let (root, bodies) = prune(&root, &all, token_count, LEAST_GAIN);
-        drop(all);
-
-        let mut document_starts = Vec::with_capacity(document_count + 1);
-        document_starts.push(0);
-        let mut symbols = Vec::with_capacity(root.len());
-        for symbol in root {
-            if symbol == BARRIER {
-                document_starts.push(symbols.len() as u32);
-            } else {
-                symbols.push(symbol);
-            }
-        }
-        Ok(order::into_grammar(
-            token_count,
-            &symbols,
-            &document_starts,
-            &bodies.symbols,
-            &bodies.starts,
-        ))
+        // Lines are rules like the others.
+        compose(token_count, cells, line_count, document_count, bodies, cancel)
     }
 }
 
+/// Puts together what was paired: `cells` are a barrier, the bodies of `rule_count` rules with a barrier behind
+/// each, and the documents likewise; `bodies` are the rules whose symbols follow those of the former. Rules may use each other in
+/// any order as long as none contains itself.
+pub(super) fn compose(
+    token_count: u32,
+    cells: Vec<u32>,
+    rule_count: usize,
+    document_count: usize,
+    bodies: Bodies,
+    cancel: &CancelFlag,
+) -> Result<Grammar, Cancelled> {
+    let mut parts = cells.split(|&cell| cell == BARRIER).skip(1);
+    let mut all = Bodies::new();
+    for body in parts.by_ref().take(rule_count) {
+        all.symbols.extend_from_slice(body);
+        all.close();
+    }
+    let mut root = Vec::new();
+    for document in parts.take(document_count) {
+        root.extend_from_slice(document);
+        root.push(BARRIER);
+    }
+    drop(cells);
+    let before = all.symbols.len() as u32;
+    all.symbols.extend_from_slice(&bodies.symbols);
+    all.starts.extend(bodies.starts[1..].iter().map(|start| before + start));
+    drop(bodies);
+    let all = order::children_first(token_count, &mut root, all);
+    cancel.check()?;
+    let (root, bodies) = prune(&root, &all, token_count, LEAST_GAIN);
+    drop(all);
+
+    let mut document_starts = Vec::with_capacity(document_count + 1);
+    document_starts.push(0);
+    let mut symbols = Vec::with_capacity(root.len());
+    for symbol in root {
+        if symbol == BARRIER {
+            document_starts.push(symbols.len() as u32);
+        } else {
+            symbols.push(symbol);
+        }
+    }
+    Ok(order::into_grammar(
+        token_count,
+        &symbols,
+        &document_starts,
+        &bodies.symbols,
+        &bodies.starts,
+    ))
+}
+
 /// Pairs `cells` in chunks and then as a whole; see [`pairing::pair_up`].
-fn pair_chunks(
+pub(super) fn pair_chunks(
     cells: Vec<u32>,
     first_rule: u32,
     cancel: &CancelFlag,

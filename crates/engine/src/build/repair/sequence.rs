@@ -7,48 +7,48 @@
 /// Marks a cell of a hole; the other bits are the hole's length.
 const HOLE: u32 = 1 << 31;
 /// Stands between documents and at both ends: never part of a pair.
-pub(super) const BARRIER: u32 = HOLE - 1;
+pub(in crate::build) const BARRIER: u32 = HOLE - 1;
 
-pub(super) struct Sequence {
+pub(in crate::build) struct Sequence {
     cells: Vec<u32>,
 }
 
 impl Sequence {
     /// Takes symbols below [`BARRIER`] and barriers, with a barrier first and last.
-    pub(super) fn new(cells: Vec<u32>) -> Self {
+    pub(in crate::build) fn new(cells: Vec<u32>) -> Self {
         debug_assert!(cells.first() == Some(&BARRIER) && cells.last() == Some(&BARRIER));
         debug_assert!(cells.iter().all(|&cell| cell <= BARRIER));
         debug_assert!(cells.len() < HOLE as usize);
         Self { cells }
     }
 
-    pub(super) fn cells(&self) -> &[u32] {
+    pub(in crate::build) fn cells(&self) -> &[u32] {
         &self.cells
     }
 
     /// What is at `position`: a symbol, the barrier, or something above it in a hole.
     #[inline(always)]
-    pub(super) fn get(&self, position: u32) -> u32 {
+    pub(in crate::build) fn get(&self, position: u32) -> u32 {
         self.cells[position as usize]
     }
 
     /// The position of the symbol behind the one at `position`, which is not the last barrier.
     #[inline(always)]
-    pub(super) fn next(&self, position: u32) -> u32 {
+    pub(in crate::build) fn next(&self, position: u32) -> u32 {
         let cell = self.cells[position as usize + 1];
         if cell & HOLE == 0 { position + 1 } else { position + 1 + (cell ^ HOLE) }
     }
 
     /// The position of the symbol before the one at `position`, which is not the first barrier.
     #[inline(always)]
-    pub(super) fn previous(&self, position: u32) -> u32 {
+    pub(in crate::build) fn previous(&self, position: u32) -> u32 {
         let cell = self.cells[position as usize - 1];
         if cell & HOLE == 0 { position - 1 } else { position - 1 - (cell ^ HOLE) }
     }
 
     /// Puts `symbol` in the place of all that is from `start` up to the symbol at `end`, exclusive.
     #[inline(always)]
-    pub(super) fn replace(&mut self, start: u32, end: u32, symbol: u32) {
+    pub(in crate::build) fn replace(&mut self, start: u32, end: u32, symbol: u32) {
         let hole = end - start - 1;
         // No symbol may be left standing inside of the hole: stale places are looked up there.
         let mut inside = self.next(start);
@@ -63,7 +63,7 @@ impl Sequence {
     }
 
     /// The symbols and barriers that are left, in order.
-    pub(super) fn symbols(&self) -> impl Iterator<Item = u32> + '_ {
+    pub(in crate::build) fn symbols(&self) -> impl Iterator<Item = u32> + '_ {
         let mut position = 0;
         std::iter::from_fn(move || {
             let cell = *self.cells.get(position)?;
