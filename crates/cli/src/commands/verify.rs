@@ -67,7 +67,13 @@ impl Verify {
         let VerifyReport { sections, documents, bytes, .. } = *report;
         let edits = edits.map_or(0, |edits| edits.edits);
         if self.json {
-            return output::print_json(&Report::Whole { ok: true, documents, bytes, sections, edits });
+            return output::print_json(&Report::Whole {
+                ok: true,
+                documents,
+                bytes,
+                sections,
+                edits,
+            });
         }
         let journal = match edits {
             0 => String::new(),

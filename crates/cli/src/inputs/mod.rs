@@ -5,9 +5,9 @@
 //! was left out is told, never lost silently. Cost: a look at each file, and it is opened once to see that
 //! it can be.
 
+pub mod arguments;
 #[cfg(feature = "decompress")]
 mod decompress;
-pub mod arguments;
 mod list;
 mod name;
 mod stream;

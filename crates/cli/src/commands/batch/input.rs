@@ -182,7 +182,10 @@ mod tests {
             [b"a\n".to_vec(), vec![b'x'; LONGEST + 1], b"\nb\n".to_vec(), vec![b'y'; LONGEST]];
         let (lines, _) = all(io::Cursor::new(text.concat()));
         assert_eq!(lines.len(), 4);
-        assert_eq!((&lines[0], &lines[1], &lines[2]), (&line("a"), &Line::TooLong(LONGEST), &line("b")));
+        assert_eq!(
+            (&lines[0], &lines[1], &lines[2]),
+            (&line("a"), &Line::TooLong(LONGEST), &line("b"))
+        );
         assert!(matches!(&lines[3], Line::Bytes(bytes) if bytes.len() == LONGEST));
     }
 

@@ -49,7 +49,9 @@ pub fn parse(line: &[u8], taken: Taken) -> Result<Operation, String> {
         return Err(format!("there is no operation {given}; there are {}", listed(known, "and")));
     };
     if place >= known.len() {
-        return Err(format!("{op} is an edit, and `tadoc query` only reads; `tadoc edit` does both"));
+        return Err(format!(
+            "{op} is an edit, and `tadoc query` only reads; `tadoc edit` does both"
+        ));
     }
     let (op, fields) = OPERATIONS[place];
     if let Some(other) = object.keys().find(|key| !fields.contains(&&key[..])) {
@@ -100,10 +102,9 @@ pub fn parse(line: &[u8], taken: Taken) -> Result<Operation, String> {
             text: fields.bytes()?,
         },
         "remove" => Operation::Remove { document: fields.string("document")? },
-        _ => Operation::Rename {
-            document: fields.string("document")?,
-            name: fields.string("name")?,
-        },
+        _ => {
+            Operation::Rename { document: fields.string("document")?, name: fields.string("name")? }
+        }
     })
 }
 

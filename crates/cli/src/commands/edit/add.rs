@@ -19,8 +19,8 @@ use super::arguments::EditArguments;
 use crate::arguments::examples;
 use crate::commands::summary;
 use crate::failure::Outcome;
-use crate::inputs::arguments::{InputArguments, warn_of_skipped};
 use crate::inputs;
+use crate::inputs::arguments::{InputArguments, warn_of_skipped};
 use crate::progress::Progress;
 use crate::units;
 

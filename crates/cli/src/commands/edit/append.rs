@@ -11,7 +11,7 @@ use tadoc::Edit;
 use tadoc::text::unescape;
 
 use super::Session;
-use super::arguments::{Durability, DocumentArguments, EditArguments};
+use super::arguments::{DocumentArguments, Durability, EditArguments};
 use super::stream::Stream;
 use crate::arguments::examples;
 use crate::commands::summary;

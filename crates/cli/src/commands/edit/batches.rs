@@ -175,8 +175,8 @@ impl Source {
         }
         while self.parsed.is_empty() || self.is_snapshot {
             let chunk = self.chunks.next();
-            let chunk = chunk
-                .map_err(|source| tadoc::Error::Io { path: self.name.clone(), source })?;
+            let chunk =
+                chunk.map_err(|source| tadoc::Error::Io { path: self.name.clone(), source })?;
             let Some(lines) = chunk else {
                 self.has_ended = true;
                 break;
