@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::thread::sleep;
@@ -75,34 +75,34 @@ fn start_append(folder: &Folder, more: &[&str]) -> (Child, ChildStdin) {
 fn each_command_does_what_it_says() {
     let folder = opened();
     for (arguments, input) in [
-        (&["insert", "c.tdc", "a.txt", "9", "--text", "perhaps "][..], &b""[..]),
+        (&["insert", "c.tdc", "a.txt", "10", "--text", "perhaps "][..], &b""[..]),
         (&["insert", "c.tdc", "empty", "0"], b"not \xfe empty"),
         (&["append", "c.tdc", "a.txt"], b", that is"),
         (&["append", "c.tdc", "a.txt", "-"], b" the question"),
         (&["append", "c.tdc", "a.txt", "--text", "-?"], b"is not read"),
         (&["replace", "c.tdc", "a.txt", "0", "2", "--text", "2"], b""),
         (&["replace", "c.tdc", "b\\tc", "0", "3"], b"you "),
-        (&["delete", "c.tdc", "b\tc", "8", "3"], b""),
+        (&["delete", "c.tdc", "b\tc", "8", "2"], b""),
     ] {
         folder.run_with(arguments, input).succeeds();
     }
     assert_eq!(cat(&folder, "a.txt"), b"2 be, or perhaps not to be, that is the question-?");
     assert_eq!(cat(&folder, "empty"), b"not \xfe empty");
-    assert_eq!(cat(&folder, "b\tc"), b"you to\xff \n".map(|byte| byte));
+    assert_eq!(cat(&folder, "b\tc"), b"you to\xff \n");
     folder.run(&["rename", "c.tdc", "b\\tc", "b/c d"]).succeeds();
     folder.run(&["remove", "c.tdc", "empty", "empty"]).succeeds();
     folder.run_with(&["append", "c.tdc", "new", "--durability", "none"], b"").succeeds();
     assert_eq!(list(&folder), "a.txt\t50\nb/c d\t9\nlong\t40000\nnew\t0\n");
     let info = folder.run(&["info", "c.tdc", "--json"]).succeeds().json().remove(0);
     assert_eq!(info["edits"]["edits"], 11);
-    assert_eq!(info["edits"]["text_bytes"], 50);
+    assert_eq!(info["edits"]["text_bytes"], 48);
     assert_eq!(info["edits"]["torn_bytes"], 0);
     assert!(info["edits"]["journal_bytes"].as_u64().unwrap() > 50);
     let file_bytes = fs::metadata(folder.path("c.tdc")).unwrap().len();
     assert_eq!(info["archive_bytes"], file_bytes);
     assert_eq!(info["text_bytes"], 40_059);
     let told = folder.run(&["info", "c.tdc"]).succeeds();
-    assert!(told.text().contains("\n  edits      11 with 50 B of text, in a journal of "));
+    assert!(told.text().contains("\n  edits      11 with 48 B of text, in a journal of "));
     let verified = folder.run(&["verify", "c.tdc"]).succeeds();
     assert_eq!(verified.text(), "ok: 4 documents, 40059 bytes, with a journal of 11 edits\n");
     let count = folder.run(&["count", "c.tdc", "question"]).succeeds();
@@ -480,7 +480,7 @@ fn a_stream_is_there_for_readers_as_it_comes() {
             found.len() == sent.len()
         });
     }
-    let count = folder.run(&["count", "c.tdc", "line", "--document", "log"]).succeeds();
+    let count = folder.run(&["count", "c.tdc", "and", "--document", "log"]).succeeds();
     assert_eq!(count.text(), "20\n");
     for command in [
         &["append", "c.tdc", "log", "--text", "x"][..],
