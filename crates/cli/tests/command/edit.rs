@@ -246,6 +246,45 @@ fn a_full_disk_keeps_what_was_acknowledged() {
     folder.run(&["verify", "c.tdc"]).succeeds();
 }
 
+/// A disk that really is full, where a small one can be mounted.
+#[test]
+fn a_full_disk_is_told_and_nothing_is_lost() {
+    let folder = opened();
+    fs::create_dir(folder.path("disk")).unwrap();
+    let mount = "mount -t tmpfs -o size=256k none disk";
+    let unshare = |script: &str| {
+        let mut command = Command::new("unshare");
+        command.args(["--user", "--map-root-user", "--mount", "bash", "-c", script]);
+        command.current_dir(folder.path("")).output()
+    };
+    if !unshare(mount).is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: nothing can be mounted");
+        return;
+    }
+    let noise: String = (0..60_000_u32)
+        .map(|number| format!("{:08x}", number.wrapping_mul(2_654_435_761)))
+        .collect();
+    folder.write("noise", noise);
+    let script = format!(
+        "{mount} && cp c.tdc disk/c.tdc && {TADOC} append disk/c.tdc a.txt --text '?'
+         {TADOC} append disk/c.tdc a.txt < noise; code=$?
+         cp disk/c.tdc after.tdc
+         {TADOC} append disk/c.tdc a.txt --text '!' && cp disk/c.tdc later.tdc
+         {TADOC} recompress disk/c.tdc && cp disk/c.tdc again.tdc; ls disk > names; exit $code"
+    );
+    let output = unshare(&script).unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("No space left on device"), "{stderr}");
+    assert!(stderr.contains("what was acknowledged is kept"), "{stderr}");
+    assert_eq!(folder.read("names"), b"c.tdc\n");
+    for (name, end) in [("after.tdc", "?"), ("later.tdc", "?!"), ("again.tdc", "?!")] {
+        folder.run(&["verify", name]).succeeds();
+        let text = folder.run(&["cat", name, "a.txt"]).succeeds();
+        assert_eq!(text.text(), format!("to be, or not to be{end}"), "{name}");
+    }
+}
+
 /// Random reads and edits of all kinds against plain strings; in one go, in several, and with recompressing in between.
 #[test]
 fn batches_do_what_a_plain_model_does() {

@@ -41,7 +41,7 @@ pub struct Append {
     which: DocumentArguments,
 
     /// Standard input, which is read without this too
-    #[arg(value_name = "-", value_parser = ["-"], conflicts_with = "text")]
+    #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true, conflicts_with = "text")]
     input: Option<String>,
 
     /// Append these bytes, and not those of standard input

@@ -36,8 +36,8 @@ const EDIT_BYTES: u64 = 8;
 
 /// Run reads and edits from a file, one JSON object a line
 ///
-/// The result of each is one line, in order; an operation that fails does not stop the others. Each read sees exactly the
-/// edits before it. Beside the operations of `tadoc query` there are:
+/// The result of each is one line, in order; an operation that fails does not stop the others.
+/// Each read sees exactly the edits before it. Beside the operations of `tadoc query` there are:
 ///
 ///   {"op":"insert","document":"a.txt","offset":5,"text":"…"}
 ///   {"op":"append","document":"a.txt","text":"…"}
@@ -48,8 +48,9 @@ const EDIT_BYTES: u64 = 8;
 ///   {"op":"rename","document":"a.txt","name":"b.txt"}
 ///     give {"ok":true}; bytes that are not UTF-8 are in "base64" instead of "text"
 ///
-/// What is wrong with an operation is told as {"error":"…"}. The result of an edit is printed when the edit is as durable
-/// as --durability says.
+/// What is wrong with an operation is told as {"error":"…"}. The result of an edit is printed when
+/// the edit is as durable as --durability says. Names of documents are as `tadoc list` prints them;
+/// new ones are taken as they are. Empty lines are skipped.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = examples!(
     "tadoc edit corpus.tdc -f operations.jsonl > results.jsonl"
