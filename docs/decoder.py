@@ -28,7 +28,7 @@ MOST_BYTES = 1 << 32
 Document = namedtuple("Document", "name bytes seconds nanoseconds mode")
 SEGMENT_FIELDS = "first_document documents text_bytes tokens token_types words rules symbols root_symbols depth"
 Segment = namedtuple("Segment", SEGMENT_FIELDS)
-Archive = namedtuple("Archive", "written_by lexer builder level documents digests segments sections")
+Archive = namedtuple("Archive", "written_by lexer builder level documents digests segments sections edits")
 
 
 class Rejected(Exception):
@@ -148,7 +148,6 @@ def read_sections(data):
     require(version == 1, f"format version {version}, this decoder reads version 1")
     require(flags == 0 and reserved == 0, "header: it has flags that this version does not know")
     require(len(data) >= length, f"the archive is cut short: {length} bytes are needed")
-    require(len(data) == length, f"header: the file has {len(data)} bytes, where {length} were written")
     require(64 <= offset <= offset + size <= length, "header: the table of sections is outside of the file")
     require(size <= 40 << 20, "header: the table of sections is too long")
     table = data[offset : offset + size]
@@ -355,7 +354,7 @@ def open_archive(data):
     documents, digests = read_documents(sections["DOCS", None])
     agree = len(documents) == count and sum(document.bytes for document in documents) == text_bytes
     require(agree, "documents and summary do not agree")
-    return Archive(*texts, level, documents, digests, segments, sections)
+    return Archive(*texts, level, documents, digests, segments, sections, read_journal(data))
 
 
 # (7) The dictionary
@@ -817,8 +816,8 @@ def segment_documents(archive, number):
     return [(length, expand(document)) for length, document in zip(document_lengths, documents)]
 
 
-def restore(archive):
-    """Each document and its bytes, in order. Digests are checked as runs end (6)."""
+def restore_stored(archive):
+    """Each document that was stored and its bytes, in order. Digests are checked as runs end (6)."""
     digests = {run[-1]: digest for run, digest in zip(runs(archive.documents), archive.digests)}
     hashes, held, size = b"", [], 0
     for number, segment in enumerate(archive.segments):
@@ -844,6 +843,168 @@ def restore(archive):
                 hashes = b""
             held, size = [], 0
             yield document, text
+
+
+# (15) The journal
+
+
+SECTOR = 512
+RECORD = 64
+
+
+def sectors(start, end):
+    """The parts of a range of the file that lie in one sector each (15.4)."""
+    while start < end:
+        after = min(end, (start // SECTOR + 1) * SECTOR)
+        yield start, after
+        start = after
+
+
+def record_header(data, at):
+    """The fields of the record header at a position, or None if its magic or checksum is another one (15.2)."""
+    header = data[at : at + RECORD]
+    if len(header) < RECORD or header[:4] != b"\x89TJR":
+        return None
+    *fields, checksum = struct.unpack("<IQQQQIIQQ", header[4:])
+    return fields if xxh64(header[:56] + at.to_bytes(8, "little")) == checksum else None
+
+
+def later_headers(data, at):
+    """All record headers behind a position whose checksums hold."""
+    while (at := data.find(b"\x89TJR", at + 1)) >= 0:
+        if (header := record_header(data, at)) is not None:
+            yield header
+
+
+def read_journal(data):
+    """The edits of all whole transactions (15.4)."""
+    start = int.from_bytes(data[16:24], "little")
+    if len(data) == start:
+        return []
+    fields = b"\x89TDJ\r\n\x1a\n" + struct.pack("<IIQ", 1, 0, start)
+    expected = fields + xxh64(fields).to_bytes(8, "little")
+    found = data[start : start + 32]
+    if found != expected:
+        if len(found) == 32 and found[:8] == fields[:8] and xxh64(found[:24]) == int.from_bytes(found[24:], "little"):
+            version = int.from_bytes(found[8:12], "little")
+            require(version == 1, f"edits in a journal of version {version}, this decoder reads version 1")
+        parts = [(a - start, b - start) for a, b in sectors(start, start + len(found))]
+        torn = all(found[a:b] == expected[a:b] or not any(found[a:b]) for a, b in parts)
+        later = list(later_headers(data, start))
+        if torn and all(header[2] <= start for header in later):
+            return []
+        require(not later, f"the journal of edits is damaged at byte {start}: its header")
+        raise Rejected(f"the file has {len(data)} bytes, where {start} were written")
+    transactions, current, at, number = [], [], start + 32, 0
+    while at < len(data):
+        header, end, payload, whole = record_header(data, at), at + RECORD, b"", False
+        cut = end > len(data)
+        if header is not None:
+            flags, sequence, synced, length, text_bytes, edits, reserved, checksum = header
+            if flags <= 3 and reserved == 0 and sequence == number and synced <= at:
+                end += length
+                cut = end > len(data)
+                payload = data[at + RECORD : end]
+                whole = not cut and xxh64(payload) == checksum
+        if not whole:
+            known = any(later[2] > at for later in later_headers(data, at))
+            zeroed = cut or any(not any(data[a:b]) for a, b in sectors(at, end))
+            require(zeroed and not known, f"the journal of edits is damaged at byte {at} of the file")
+            break
+        current.append((payload, flags & 2, edits, text_bytes))
+        if flags & 1:
+            transactions += [edit for record in current for edit in read_edits(*record)]
+            current = []
+        at, number = end, number + 1
+    return transactions
+
+
+def read_edits(payload, packed, count, text_bytes):
+    """The edits of a record (15.3): kind, document, offset, length, name, times and mode, text."""
+    reader = Reader(payload, "a record of the journal")
+    if packed:
+        length = reader.varint()
+        reader.require(length <= 1 << 26, f"{length} bytes are packed, where at most {1 << 26} can be")
+        reader = Reader(unpack_frame(reader, reader.take(reader.left()), length), reader.what)
+    edits = []
+    for _ in range(count):
+        kind = reader.take(1)[0]
+        reader.require(kind <= 6, f"{kind} is no kind of edit")
+        document = offset = length = name = seconds = nanoseconds = mode = None
+        text = b""
+        if kind != 4:
+            document = reader.varint()
+            reader.require(document < 1 << 32, f"{document} is the number of a document")
+        if kind in (0, 2, 3):
+            offset = reader.varint()
+        if kind in (2, 3):
+            length = reader.varint()
+        if kind in (4, 6):
+            name = reader.take(reader.varint())
+            reader.require(name, "a name is empty")
+            reader.require(0 not in name, "a name has a NUL in it")
+        if kind == 4:
+            attributes = reader.take(1)[0]
+            reader.require(attributes <= 3, "a document has unknown attributes")
+            if attributes & 1:
+                seconds, nanoseconds = unzigzag(reader.varint()), reader.varint()
+                reader.require(nanoseconds < 10**9, "a time has no nanoseconds of 10^9 and more")
+            if attributes & 2:
+                mode = reader.varint()
+                reader.require(mode <= 0o7777, "a mode has more than permission bits")
+        if kind in (0, 1, 3, 4):
+            text = reader.take(reader.varint())
+        edits.append((kind, document, offset, length, name, (seconds, nanoseconds, mode), text))
+    texts = sum(len(edit[-1]) for edit in edits)
+    reader.require(texts == text_bytes, "it has more or less text than it says")
+    reader.finish()
+    return edits
+
+
+def apply_edits(stored, edits):
+    """Documents and their bytes after all edits, in order of their names (15.3)."""
+    documents = [(document, bytearray(text)) for document, text in stored]
+    names = {document.name for document, _ in documents}
+    for kind, number, offset, length, name, attributes, text in edits:
+        if kind in (4, 6):
+            same = kind == 6 and number < len(documents) and documents[number] and documents[number][0].name == name
+            require(same or name not in names, f"the journal: two documents are called “{escape(name)}”")
+        if kind == 4:
+            names.add(name)
+            documents.append((Document(name, 0, *attributes), bytearray(text)))
+            continue
+        there = number < len(documents) and documents[number] is not None
+        require(there, f"the journal: document {number} is not there")
+        document, content = documents[number]
+        if kind == 5:
+            names.remove(document.name)
+            documents[number] = None
+            continue
+        if kind == 6:
+            names.remove(document.name)
+            names.add(name)
+            documents[number] = document._replace(name=name), content
+            continue
+        start = len(content) if kind == 1 else offset
+        end = start + (length or 0)
+        require(end <= len(content), f"the journal: offset {end} is past the end of “{escape(document.name)}”")
+        content[start:end] = text
+    there = [(document._replace(bytes=len(text)), bytes(text)) for document, text in filter(None, documents)]
+    return sorted(there, key=lambda pair: pair[0].name)
+
+
+def restore(archive):
+    """Each document of the corpus and its bytes, in order."""
+    if not archive.edits:
+        return restore_stored(archive)
+    return apply_edits(restore_stored(archive), archive.edits)
+
+
+def current_documents(archive):
+    """The documents of the corpus, without their bytes."""
+    if not archive.edits:
+        return archive.documents
+    return [document for document, _ in restore(archive)]
 
 
 def escape(name):
@@ -898,11 +1059,11 @@ def main():
         with open(arguments.archive, "rb") as file:
             archive = open_archive(file.read())
         if arguments.list:
-            for document in archive.documents:
+            for document in current_documents(archive):
                 print(escape(document.name), document.bytes, sep="\t")
             return 0
         if arguments.folder is not None:
-            for document in archive.documents:
+            for document in current_documents(archive):
                 check_name(document.name)
             os.makedirs(arguments.folder, exist_ok=True)
             folder = os.open(arguments.folder, os.O_RDONLY | os.O_DIRECTORY)

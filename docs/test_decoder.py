@@ -47,7 +47,7 @@ class Golden(unittest.TestCase):
                     archive = decoder.open_archive((GOLDEN / "bad" / f"{name}.tdc").read_bytes())
                     for _ in decoder.restore(archive):
                         pass
-                    for document in archive.documents:
+                    for document in decoder.current_documents(archive):
                         decoder.check_name(document.name)
                 self.assertIn(error, str(raised.exception))
 

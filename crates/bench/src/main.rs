@@ -11,6 +11,7 @@ mod bars;
 mod compress;
 mod contenders;
 mod corpus;
+mod edit;
 mod grep;
 mod load;
 mod machine;
@@ -38,6 +39,7 @@ enum Command {
     Access(access::Access),
     Analytics(analytics::Analytics),
     Compress(compress::Compress),
+    Edit(edit::EditBench),
     Grep(grep::Grep),
     Scale(scale::Scale),
     Rival(rival::Rival),
@@ -64,6 +66,7 @@ fn main() -> ExitCode {
         Command::Access(command) => command.run(),
         Command::Analytics(command) => command.run(),
         Command::Compress(command) => command.run(),
+        Command::Edit(command) => command.run(),
         Command::Grep(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),

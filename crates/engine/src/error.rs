@@ -297,6 +297,8 @@ impl Error {
                 Archive::Truncated { .. }
                     | Archive::Checksum { .. }
                     | Archive::Malformed { .. }
+                    | Archive::BytesBehindArchive { .. }
+                    | Archive::DamagedJournal { .. }
                     | Archive::Grammar(_)
                     | Archive::BytesBehindArchive { .. }
                     | Archive::DamagedJournal { .. }

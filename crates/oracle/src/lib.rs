@@ -23,7 +23,7 @@ mod weights;
 
 pub use cases::{Case, cases};
 pub use lexer::{Lexer, words};
-pub use mend::mend_checksums;
+pub use mend::{mend_checksums, mend_journal};
 pub use pairs::Collocation;
 pub use random::Random;
 pub use tasks::{Sequence, Term};

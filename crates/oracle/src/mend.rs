@@ -1,5 +1,5 @@
 //! Checksums put right in an archive that was changed on purpose, so that tests and fuzzers reach the
-//! decoders behind them. Knows the header and the table of sections from docs/format.md and nothing
+//! decoders behind them. Knows headers and the table of sections from docs/format.md and nothing
 //! else. O(bytes).
 
 use std::ops::Range;
@@ -18,6 +18,14 @@ const HEADER_CHECKSUM: usize = 56;
 const SECTION_OFFSET: usize = 16;
 const SECTION_BYTES: usize = 24;
 const SECTION_CHECKSUM: usize = 32;
+const JOURNAL_HEADER_BYTES: usize = 32;
+const RECORD_BYTES: usize = 64;
+/// Fields of a record's header.
+const RECORD_NUMBER: usize = 8;
+const RECORD_SYNCED: usize = 16;
+const PAYLOAD_BYTES: usize = 24;
+const PAYLOAD_CHECKSUM: usize = 48;
+const RECORD_CHECKSUM: usize = 56;
 
 /// Makes lengths and checksums of an archive agree with its bytes, as far as they can be found: the
 /// length of the file, the place of the table (at the end, where one of that length fits), and the
@@ -47,6 +55,37 @@ pub fn mend_checksums(archive: &mut [u8]) {
     }
     let checksum = xxh64(&archive[..HEADER_CHECKSUM], 0);
     put(archive, HEADER_CHECKSUM, checksum);
+}
+
+/// Makes the journal that starts at `start` one whose checksums hold: puts its header there, and goes from record to record. Of their
+/// headers, magic and number are put right, and lengths and positions made such as the file has.
+pub fn mend_journal(file: &mut [u8], start: usize) {
+    let length = file.len();
+    let mut at = start + JOURNAL_HEADER_BYTES;
+    if at > length {
+        return;
+    }
+    file[start..start + 16].copy_from_slice(b"\x89TDJ\r\n\x1a\n\x01\0\0\0\0\0\0\0");
+    put(file, start + 16, start as u64);
+    let checksum = xxh64(&file[start..start + 24], 0);
+    put(file, start + 24, checksum);
+    let mut number = 0;
+    while at + RECORD_BYTES <= length {
+        file[at..at + 4].copy_from_slice(b"\x89TJR");
+        put(file, at + RECORD_NUMBER, number);
+        let synced = get(file, at + RECORD_SYNCED).min(at as u64);
+        put(file, at + RECORD_SYNCED, synced);
+        let payload = at + RECORD_BYTES;
+        let bytes = get(file, at + PAYLOAD_BYTES).min((length - payload) as u64);
+        put(file, at + PAYLOAD_BYTES, bytes);
+        let end = payload + bytes as usize;
+        let checksum = xxh64(&file[payload..end], 0);
+        put(file, at + PAYLOAD_CHECKSUM, checksum);
+        put(file, at + RECORD_CHECKSUM, at as u64);
+        let checksum = xxh64(&file[at..payload], 0);
+        put(file, at + RECORD_CHECKSUM, checksum);
+        (at, number) = (end, number + 1);
+    }
 }
 
 /// The bytes that an offset and a length at two places tell of, if they are there.

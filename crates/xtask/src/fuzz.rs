@@ -9,14 +9,16 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use tadoc::{Builder, CompressOptions, Input, Level, Lexer, Source};
+use tadoc::{Builder, CompressOptions, Input, Level, Lexer, Source, Timestamp};
+use tadoc_core::archive::{Edit, JournalWriter};
+use tadoc_core::storage::SimulatedStorage;
 use tadoc_oracle::Case;
 
 use crate::files;
 use crate::project::Project;
 
 /// The fuzzers.
-pub const TARGETS: [&str; 4] = ["lexer", "builders", "archive", "round_trip"];
+pub const TARGETS: [&str; 5] = ["lexer", "builders", "archive", "journal", "round_trip"];
 /// The version that the layout of `fuzz/` is for.
 const CARGO_FUZZ: &str = "^0.13";
 /// Bytes of an input: many short ones are worth more than a few long ones.
@@ -151,6 +153,10 @@ pub fn write_seeds(project: &Project) -> Result<()> {
         // Few tokens of which some end lines; options. Documents end with a byte of the fuzzer's own.
         write("builders", &[&[number, 0b100][..], &documents.join(&0xFF)].concat())?;
         write("round_trip", &[&[number][..], &documents.join(&0xF5)].concat())?;
+        let journal = journal(&documents).with_context(|| format!("a journal of {}", case.name))?;
+        if journal.len() <= LONGEST_INPUT {
+            write("journal", &[&[number][..], &journal].concat())?;
+        }
         compress(case, number, &archive)?;
         let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;
         if bytes.len() <= LONGEST_INPUT {
@@ -178,4 +184,30 @@ fn compress(case: &Case, number: u8, to: &Path) -> Result<()> {
     tadoc::compress(inputs, to, &options, &())
         .with_context(|| format!("compressing the case {}", case.name))?;
     Ok(())
+}
+
+/// A journal of edits of every kind, in several transactions, with the texts of documents.
+fn journal(documents: &[&[u8]]) -> Result<Vec<u8>> {
+    let storage = SimulatedStorage::default();
+    let (_, mut writer) = JournalWriter::over(storage.clone(), 0)?;
+    for (number, text) in documents.iter().enumerate() {
+        let document = number as u32;
+        let modified = Some(Timestamp { seconds: -1, nanoseconds: 5 });
+        let name = b"a name";
+        writer.push(&Edit::Insert { document, offset: 300, text })?;
+        writer.push(&Edit::Delete { document, offset: 1 << 40, length: 7 })?;
+        writer.push(&Edit::Replace { document, offset: 0, length: 9, text: b"short" })?;
+        writer.commit(number % 2 == 0)?;
+        writer.push(&Edit::Add {
+            name,
+            modified,
+            mode: Some(0o644),
+            text: &text[..text.len() / 2],
+        })?;
+        writer.push(&Edit::Append { document, text: b"" })?;
+        writer.push(&Edit::Rename { document, name })?;
+        writer.push(&Edit::Remove { document })?;
+        writer.commit(false)?;
+    }
+    Ok(storage.contents())
 }

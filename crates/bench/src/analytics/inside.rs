@@ -112,6 +112,11 @@ impl Loaded {
         Ok(Answered { seconds, rows, strategy: answered.strategy })
     }
 
+    /// How long a task takes.
+    pub fn seconds(&self, task: TaskName) -> Result<f64> {
+        Ok(self.ask(&self.view, task, None)?.seconds)
+    }
+
     /// A task on both sides, in turns. The view is a fresh one, so that the first answer has to count the
     /// root.
     pub fn compare(&self, task: TaskName, rounds: usize) -> Result<Inside> {

@@ -11,14 +11,14 @@
 
 mod bars;
 mod check;
-mod inside;
+pub mod inside;
 mod limit;
 mod oracle;
 mod outside;
 pub mod prepare;
 mod render;
 mod result;
-mod turns;
+pub mod turns;
 
 use std::fs;
 use std::num::NonZeroUsize;

@@ -3,12 +3,17 @@
 //!
 //! O(symbols) time over flat arrays; besides the grammar itself 12 bytes a rule.
 
+use rayon::prelude::*;
 use tadoc_core::Grammar;
 
 use super::prune::Bodies;
+use crate::parallel::split;
 
 /// Marks a rule that has no number yet, and in the end one that nothing uses.
 const UNNUMBERED: u32 = u32::MAX;
+
+/// Rules whose bodies are put in their place by a thread, before the next ones.
+const RULES_AT_A_TIME: usize = 1 << 13;
 
 /// Numbers rules so that parents come before children, drops those that the root does not reach, and
 /// puts the grammar together.
@@ -77,14 +82,22 @@ pub fn into_grammar(
         None => symbol,
         Some(rule) => token_count + numbers[rule as usize],
     };
-    let mut symbols = Vec::with_capacity(symbol_count);
     let mut rule_starts = Vec::with_capacity(order.len() + 1);
-    symbols.extend(root.iter().map(renumbered));
+    rule_starts.push(root.len() as u32);
     for &rule in &order {
-        rule_starts.push(symbols.len() as u32);
-        symbols.extend(body(rule).iter().map(renumbered));
+        rule_starts.push(rule_starts[rule_starts.len() - 1] + body(rule).len() as u32);
     }
-    rule_starts.push(symbols.len() as u32);
+    let mut symbols = vec![0_u32; symbol_count];
+    let (new_root, new_bodies) = symbols.split_at_mut(root.len());
+    let groups = order.chunks(RULES_AT_A_TIME);
+    let length = |group: &[u32]| group.iter().map(|&rule| body(rule).len()).sum();
+    let stretches = split(new_bodies, groups.clone().map(length));
+    let fill = |place: &mut u32, symbol: &u32| *place = renumbered(symbol);
+    new_root.par_iter_mut().zip(root).for_each(|(place, symbol)| fill(place, symbol));
+    stretches.into_par_iter().zip(groups.collect::<Vec<_>>()).for_each(|(stretch, group)| {
+        let bodies = group.iter().flat_map(|&rule| body(rule));
+        stretch.iter_mut().zip(bodies).for_each(|(place, symbol)| fill(place, symbol));
+    });
     Grammar::new(token_count, symbols, rule_starts, document_starts.to_vec())
         .unwrap_or_else(|error| panic!("a builder made a wrong grammar: {error}"))
 }

@@ -4,7 +4,14 @@
 //! (a number, a length, a cache line at every query) than it saves. Writing them out flattens the
 //! grammar: chains of thousands of rules become bodies of many symbols, some twenty levels deep.
 //!
-//! Cost: O(symbols), with 9 bytes a rule.
+//! Cost: O(symbols), with 9 bytes a rule; writing is on all threads.
+
+use rayon::prelude::*;
+
+/// Rules that a thread writes before the next ones.
+const RULES_AT_A_TIME: usize = 1 << 13;
+/// Symbols of the root that a thread writes before the next ones.
+const SYMBOLS_AT_A_TIME: usize = 1 << 16;
 
 /// The bodies of rules in one array; rule `r` is `symbols[starts[r]..starts[r + 1]]`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -98,18 +105,41 @@ pub fn prune(
             }
         }
     }
-    let mut writer = Writer { bodies, first_rule, written_out: &written_out, above: Vec::new() };
-    let mut pruned = Bodies { symbols: Vec::new(), starts: Vec::with_capacity(rules + 1) };
-    pruned.starts.push(0);
-    for (rule, &written) in written_out.iter().enumerate() {
-        if !written {
-            writer.write(bodies.body(rule), &mut pruned.symbols);
-        }
-        pruned.close();
+    let write = |symbols: &[u32], into: &mut Vec<u32>| {
+        Writer { bodies, first_rule, written_out: &written_out, above: Vec::new() }
+            .write(symbols, into)
+    };
+    let parts: Vec<Bodies> = written_out
+        .par_chunks(RULES_AT_A_TIME)
+        .enumerate()
+        .map(|(part, written_out)| {
+            let mut pruned = Bodies::new();
+            for (rule, written) in (part * RULES_AT_A_TIME..).zip(written_out) {
+                if !written {
+                    write(bodies.body(rule), &mut pruned.symbols);
+                }
+                pruned.close();
+            }
+            pruned
+        })
+        .collect();
+    let mut pruned = Bodies::new();
+    pruned.symbols.reserve_exact(parts.iter().map(|part| part.symbols.len()).sum());
+    pruned.starts.reserve_exact(rules);
+    for part in &parts {
+        let before = pruned.symbols.len() as u32;
+        pruned.symbols.extend_from_slice(&part.symbols);
+        pruned.starts.extend(part.starts[1..].iter().map(|start| before + start));
     }
-    let mut new_root = Vec::with_capacity(root.len());
-    writer.write(root, &mut new_root);
-    (new_root, pruned)
+    let new_root: Vec<Vec<u32>> = root
+        .par_chunks(SYMBOLS_AT_A_TIME)
+        .map(|symbols| {
+            let mut written = Vec::with_capacity(symbols.len());
+            write(symbols, &mut written);
+            written
+        })
+        .collect();
+    (new_root.concat(), pruned)
 }
 
 struct Writer<'b> {

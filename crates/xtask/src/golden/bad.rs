@@ -12,7 +12,7 @@ use tadoc_core::archive::{ArchiveWriter, DocumentTable, EncodedSegment, Level, S
 use super::coder::{Model, Step, list, stream, varint};
 use super::container::{Container, NO_SEGMENT, Section, edit_table};
 use super::good::table_of;
-use super::{Expected, compress};
+use super::{Expected, compress, journal};
 
 /// Name, a part of the error, and the archive.
 type Bad = (String, String, Vec<u8>);
@@ -28,6 +28,7 @@ pub fn all(work: &Path) -> Result<Vec<Bad>> {
     dictionaries(work, &mut add)?;
     grammars(work, &mut add)?;
     dense(work, &mut add)?;
+    journal::bad(&compressed(work, Level::Fast)?, &mut add);
     Ok(all)
 }
 
@@ -48,7 +49,7 @@ fn files(good: &[u8], add: &mut impl FnMut(&str, &str, Vec<u8>)) {
     add("cut-in-header", "cut short", good[..40].to_vec());
     add("cut-in-sections", "cut short", good[..good.len() / 2].to_vec());
     add("cut-by-one", "cut short", good[..good.len() - 1].to_vec());
-    add("longer", "were written", [good, b"\0"].concat());
+    add("longer", "were written", [good, b"\n"].concat());
 
     let container = Container::parse(good);
     let edited = |edit: &dyn Fn(&mut Container)| {

@@ -10,7 +10,7 @@ use tadoc_core::archive::{
 };
 
 use super::container::{Container, NO_SEGMENT, Section};
-use super::{Expected, compress};
+use super::{Expected, compress, journal};
 use crate::files;
 
 /// An archive and what it must be restored to.
@@ -83,8 +83,14 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
         let documents = with_segments.documents.clone();
         all.push(Good { name, bytes: std::fs::read(path)?, documents });
     }
+    let dense_segments = segments("dense-segments", &sample, work, &dense)?;
+    for (name, stored) in [("journal-segments", &with_segments), ("journal-dense", &dense_segments)]
+    {
+        all.push(journal::of_segments(name, stored, work)?);
+    }
     all.push(with_segments);
-    all.push(segments("dense-segments", &sample, work, &dense)?);
+    all.push(dense_segments);
+    all.extend(journal::good(work)?);
     Ok(all)
 }
 

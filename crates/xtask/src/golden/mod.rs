@@ -8,6 +8,7 @@ mod bad;
 mod coder;
 mod container;
 mod good;
+mod journal;
 
 use std::path::{Path, PathBuf};
 

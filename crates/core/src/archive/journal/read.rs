@@ -21,6 +21,8 @@ use crate::storage::{SECTOR, Storage};
 
 /// Bytes that are read at once.
 const WINDOW: usize = 1 << 20;
+/// How often damage, or an end that is too early, is looked at again before it is believed.
+const LOOKS: u32 = 3;
 /// What a record is called in errors.
 const WHAT: &str = "a record of the journal";
 
@@ -73,24 +75,29 @@ impl Journal {
         length: u64,
     ) -> io::Result<Result<Option<Self>>> {
         let mut length = length;
+        let mut looks = 0;
         loop {
             let scan = Scan { window: Window::new(&*storage, length), start };
             match scan.run() {
                 // Its writer has cut it meanwhile; what was cut was torn.
                 Err(error) if error.kind() == ErrorKind::UnexpectedEof => {
                     let now = storage.len()?;
-                    if now >= length {
+                    if now >= length && looks == LOOKS {
                         return Err(error);
                     }
                     length = now.max(start);
                 }
                 Err(error) => return Err(error),
-                Ok(Err(error)) => return Ok(Err(error)),
-                Ok(Ok(None)) => return Ok(Ok(None)),
+                // What was cut and written anew in between may look damaged, once.
+                Ok(Ok(Some(Self { damage: Some(_), .. }))) if looks < LOOKS => {
+                    length = storage.len()?.max(start);
+                }
                 Ok(Ok(Some(journal))) => {
                     return Ok(Ok(Some(Self { storage: Some(storage), ..journal })));
                 }
+                Ok(other) => return Ok(other),
             }
+            looks += 1;
         }
     }
 

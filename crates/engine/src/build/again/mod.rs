@@ -3,7 +3,7 @@
 //! A grammar that was edited has stretches of plain tokens in its root, and rules that are used once or not at
 //! all. Building it again makes it as good as new, in four steps:
 //!
-//! 1. Rules that nothing uses are dropped, and those that do not pay are written out ([`super::prune`]).
+//! 1. Rules that the root does not reach are dropped.
 //! 2. Old rules are found in the new text (`replay`). Without this step new text would share the shortest rules with
 //!    the old one and nothing above them: a pair of old rules is no pair of what these say.
 //! 3. What is left of the root and the bodies of the old rules, with the old rules as opaque tokens, are
@@ -19,15 +19,17 @@
 
 mod replay;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
+use rayon::prelude::*;
 use tadoc_core::{Grammar, TokenSequence};
 
 use self::replay::Replay;
 use super::builder::{CancelFlag, Cancelled, GrammarBuilder};
-use super::prune::{Bodies, prune};
+use super::prune::Bodies;
+use super::repair::pairing::pair_up;
 use super::repair::sequence::BARRIER;
-use super::repair::{self, LEAST_GAIN, lines};
+use super::repair::{compose, lines};
 use super::sequitur::Sequitur;
 use crate::Builder;
 
@@ -69,9 +71,14 @@ pub fn build_again(
             drop(old.bodies);
             cells.extend_from_slice(&text[1..]);
             drop(text);
-            let (cells, bodies) =
-                repair::pair_chunks(cells, token_count + rule_count as u32, cancel)?;
-            repair::compose(token_count, cells, rule_count, document_count, bodies, cancel)
+            let (cells, bodies) = pair_up(
+                cells,
+                token_count + rule_count as u32,
+                rayon::current_num_threads(),
+                true,
+                cancel,
+            )?;
+            compose(token_count, cells, rule_count, document_count, bodies, cancel)
         }
         Builder::Sequitur => {
             let rule_count = old.bodies.len();
@@ -96,17 +103,17 @@ pub fn build_again(
             };
             drop(built);
             let cells = cells_of(&parts);
-            repair::compose(token_count, cells, rule_count, document_count, bodies, cancel)
+            compose(token_count, cells, rule_count, document_count, bodies, cancel)
         }
     }
 }
 
-/// What is there before: rules in the order children first, of which those that do not pay are written out.
+/// What is there before, with the rules in the order children first.
 struct Old {
     root: Vec<u32>,
     document_starts: Vec<u32>,
-    /// The symbol `token_count + r` stands for rule `r`, which uses only rules below `r`; those that were written out or are
-    /// not reached have an empty body.
+    /// The symbol `token_count + r` stands for rule `r`, which uses only rules below `r`; those that the
+    /// root does not reach have an empty body.
     bodies: Bodies,
     /// How often each rule occurs in the text, as far as 32 bits can tell.
     uses: Vec<u32>,
@@ -146,22 +153,8 @@ impl Old {
             bodies.close();
         }
         uses.reverse();
-        let mut root = Vec::with_capacity(grammar.root().len() + grammar.document_count());
-        for document in 0..grammar.document_count() {
-            root.extend(grammar.document(document).iter().map(|&symbol| turned(symbol)));
-            root.push(BARRIER);
-        }
-        let (cells, bodies) = prune(&root, &bodies, token_count, LEAST_GAIN);
-        let mut root = Vec::with_capacity(cells.len());
-        let mut document_starts = vec![0];
-        for symbol in cells {
-            if symbol == BARRIER {
-                document_starts.push(root.len() as u32);
-            } else {
-                root.push(symbol);
-            }
-        }
-        Self { root, document_starts, bodies, uses }
+        let root = grammar.root().par_iter().map(|&symbol| turned(symbol)).collect();
+        Self { root, document_starts: grammar.document_starts().to_vec(), bodies, uses }
     }
 }
 

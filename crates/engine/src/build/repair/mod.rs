@@ -10,7 +10,8 @@
 //! Cost: O(tokens) expected, and up to about 30 bytes a token of memory.
 
 pub(super) mod lines;
-mod pairing;
+mod often;
+pub(super) mod pairing;
 mod pairs;
 mod queue;
 pub(super) mod sequence;
@@ -34,7 +35,7 @@ const CHUNK: usize = 1 << 24;
 /// Fewer cells are not worth two chunks.
 const WORTH_CUTTING: usize = 1 << 19;
 /// Symbols that a rule must save to stay.
-pub(super) const LEAST_GAIN: u64 = 1;
+const LEAST_GAIN: u64 = 1;
 
 /// Re-Pair, as the module's page describes it.
 #[derive(Debug, Clone, Default)]
@@ -121,14 +122,14 @@ pub(super) fn compose(
 }
 
 /// Pairs `cells` in chunks and then as a whole; see [`pairing::pair_up`].
-pub(super) fn pair_chunks(
+fn pair_chunks(
     cells: Vec<u32>,
     first_rule: u32,
     cancel: &CancelFlag,
 ) -> Result<(Vec<u32>, Bodies), Cancelled> {
     if cells.len() < WORTH_CUTTING {
         let cells = if cells.len() < 2 { vec![BARRIER; 2] } else { cells };
-        return pairing::pair_up(cells, first_rule, 1, cancel);
+        return pairing::pair_up(cells, first_rule, 1, false, cancel);
     }
     // An even number, for two cores are the least that a machine has.
     let chunk_count = cells.len().div_ceil(CHUNK).next_multiple_of(2);
@@ -141,7 +142,7 @@ pub(super) fn pair_chunks(
     let threads_a_chunk = (threads / chunk_count).max(1);
     let paired: Vec<(Vec<u32>, Bodies)> = chunks
         .into_par_iter()
-        .map(|chunk| pairing::pair_up(chunk, first_rule, threads_a_chunk, cancel))
+        .map(|chunk| pairing::pair_up(chunk, first_rule, threads_a_chunk, false, cancel))
         .collect::<Result<_, _>>()?;
     let (mut cells, bodies) = join(paired, first_rule);
 
@@ -154,7 +155,7 @@ pub(super) fn pair_chunks(
     let rule_count = bodies.len();
     drop(bodies);
     let (cells, new_bodies) =
-        pairing::pair_up(cells, first_rule + rule_count as u32, threads, cancel)?;
+        pairing::pair_up(cells, first_rule + rule_count as u32, threads, true, cancel)?;
     Ok(split_bodies(cells, rule_count, new_bodies))
 }
 

@@ -26,15 +26,16 @@ struct Span {
 
 /// Replaces repetitions in `cells`: symbols below `first_rule` and barriers, with a barrier first and last.
 /// Gives what is left, and the rules; rule `r` is the symbol `first_rule + r` and uses rules below itself.
-/// Pairs are found on so many threads, and replaced on one.
-pub(super) fn pair_up(
+/// Pairs are found on so many threads, and replaced on one. `rare` is for [`Pairs::of`].
+pub(in crate::build) fn pair_up(
     cells: Vec<u32>,
     first_rule: u32,
     threads: usize,
+    rare: bool,
     cancel: &CancelFlag,
 ) -> Result<(Vec<u32>, Bodies), Cancelled> {
     let mut sequence = Sequence::new(cells);
-    let mut pairs = Pairs::of(&sequence, first_rule, threads);
+    let mut pairs = Pairs::of(&sequence, first_rule, threads, rare);
     let mut queue = Queue::new();
     pairs.in_order_of_text(sequence.cells().len(), |count, pair| queue.push(count, pair));
     let mut bodies = Bodies::new();

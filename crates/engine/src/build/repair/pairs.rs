@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 
+use super::often;
 use super::sequence::{BARRIER, Sequence};
 
 /// Fewer keys are sorted by comparison, more by radix.
@@ -38,11 +39,29 @@ fn key(symbol: u32, place: u32) -> u64 {
 impl Pairs {
     /// The pairs of a sequence of symbols below `limit`, found on so many threads. O(length): two counting
     /// sorts, by the first symbol over the whole sequence and by the second inside of each.
-    pub(super) fn of(sequence: &Sequence, limit: u32, threads: usize) -> Self {
+    ///
+    /// Where most pairs are `rare`, so that they occur once, it is quicker to sort these out before.
+    pub(super) fn of(sequence: &Sequence, limit: u32, threads: usize, rare: bool) -> Self {
         let cells = sequence.cells();
+        if rare {
+            let places = often::places(cells);
+            let pairs = places.iter().map(|&place| (cells[place as usize], place));
+            Self::among(cells, pairs, limit, threads)
+        } else {
+            Self::among(cells, pairs_of(cells), limit, threads)
+        }
+    }
+
+    /// The same among some pairs, which are given by their first symbols and their places.
+    fn among(
+        cells: &[u32],
+        pairs: impl Iterator<Item = (u32, u32)> + Clone + Sync,
+        limit: u32,
+        threads: usize,
+    ) -> Self {
         // starts[symbol + 1] first counts, then is where the places of `symbol` start.
         let mut starts = vec![0_u32; limit as usize + 1];
-        for (first, _) in pairs_of(cells) {
+        for (first, _) in pairs.clone() {
             starts[first as usize + 1] += 1;
         }
         for symbol in 1..starts.len() {
@@ -62,7 +81,7 @@ impl Pairs {
             .map(|(part, bounds)| {
                 let from = if part == 0 { 0 } else { bounds[0] };
                 let to = if part + 1 == threads { limit } else { bounds[1] };
-                Self::of_range(cells, from..to, &starts, limit)
+                Self::of_range(cells, pairs.clone(), from..to, &starts, limit)
             })
             .collect();
         let mut all = std::mem::take(&mut parts[0]);
@@ -76,7 +95,13 @@ impl Pairs {
     }
 
     /// The pairs whose first symbol is in a range; `starts` is where the places of each symbol start.
-    fn of_range(cells: &[u32], firsts: std::ops::Range<u32>, starts: &[u32], limit: u32) -> Self {
+    fn of_range(
+        cells: &[u32],
+        pairs: impl Iterator<Item = (u32, u32)>,
+        firsts: std::ops::Range<u32>,
+        starts: &[u32],
+        limit: u32,
+    ) -> Self {
         let before = starts[firsts.start as usize];
         let count = (starts[firsts.end as usize] - before) as usize;
         let mut next: Vec<u32> = starts[firsts.start as usize..firsts.end as usize]
@@ -84,7 +109,7 @@ impl Pairs {
             .map(|start| start - before)
             .collect();
         let mut found = Self { places: vec![0; count], ..Self::default() };
-        for (first, place) in pairs_of(cells) {
+        for (first, place) in pairs {
             if firsts.contains(&first) {
                 let next = &mut next[(first - firsts.start) as usize];
                 found.places[*next as usize] = place;
@@ -167,7 +192,7 @@ impl Pairs {
 }
 
 /// The first symbols and the places of all pairs of neighbours.
-fn pairs_of(cells: &[u32]) -> impl Iterator<Item = (u32, u32)> + '_ {
+fn pairs_of(cells: &[u32]) -> impl Iterator<Item = (u32, u32)> + Clone + Sync + '_ {
     let pairs = cells.windows(2).zip(0_u32..);
     pairs
         .filter(|(pair, _)| pair[0] != BARRIER && pair[1] != BARRIER)
@@ -216,11 +241,13 @@ mod tests {
     fn pairs_that_occur_twice_are_found_with_their_places() {
         let sequence = Sequence::new(vec![BARRIER, 0, 1, 0, 1, BARRIER, 0, 1, 2, BARRIER]);
         for threads in 1..5 {
-            let found = Pairs::of(&sequence, 3, threads);
-            assert_eq!(found.pairs.len(), 1);
-            let pair = found.pairs[0];
-            assert_eq!((pair.first, pair.second, pair.count), (0, 1, 3));
-            assert_eq!(found.places, [1, 3, 6]);
+            for rare in [false, true] {
+                let found = Pairs::of(&sequence, 3, threads, rare);
+                assert_eq!(found.pairs.len(), 1);
+                let pair = found.pairs[0];
+                assert_eq!((pair.first, pair.second, pair.count), (0, 1, 3));
+                assert_eq!(found.places, [1, 3, 6]);
+            }
         }
     }
 

@@ -138,3 +138,47 @@ fn an_archive_that_must_not_be_written_is_not_edited() {
     ArchiveLock::acquire(&path).unwrap();
     assert!(matches!(JournalWriter::open(&folder.path().join("none")), Err(Error::Io { .. })));
 }
+
+#[test]
+fn readers_see_whole_transactions_while_others_are_written_and_abandoned() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = archive(folder.path());
+    let (_, _, mut writer) = JournalWriter::open(&path).unwrap();
+    (writer.full_record, writer.long_text) = (2000, 5000);
+    let done = std::sync::atomic::AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut random = Random(5);
+            for number in 0..400 {
+                // What is forgotten is of another length than what is written in its place.
+                writer
+                    .push(&Owned::append(vec![b'x'; random.below(6000) as usize]).edit())
+                    .unwrap();
+                writer.push(&random.edit(6000).edit()).unwrap();
+                writer.abandon();
+                let text: Vec<u8> = (0..3000 + number % 100).map(|_| random.next() as u8).collect();
+                for part in [number.to_string().into_bytes(), text] {
+                    writer.push(&Owned::append(part).edit()).unwrap();
+                }
+                writer.commit(number % 64 == 0).unwrap();
+            }
+            done.store(true, std::sync::atomic::Ordering::Release);
+        });
+        let mut before = 0;
+        loop {
+            let last = done.load(std::sync::atomic::Ordering::Acquire);
+            let journal = Archive::open(&path).unwrap().journal().unwrap();
+            let found = edits(&journal);
+            for (number, transaction) in found.chunks(2).enumerate() {
+                assert_eq!(transaction[0].text, number.to_string().into_bytes());
+                assert_eq!(transaction[1].text.len(), 3000 + number % 100);
+            }
+            assert!(found.len() >= before && found.len() as u64 == 2 * journal.transactions());
+            before = found.len();
+            if last {
+                break;
+            }
+        }
+        assert_eq!(before, 800);
+    });
+}
