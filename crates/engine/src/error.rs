@@ -297,8 +297,6 @@ impl Error {
                 Archive::Truncated { .. }
                     | Archive::Checksum { .. }
                     | Archive::Malformed { .. }
-                    | Archive::BytesBehindArchive { .. }
-                    | Archive::DamagedJournal { .. }
                     | Archive::Grammar(_)
                     | Archive::BytesBehindArchive { .. }
                     | Archive::DamagedJournal { .. }

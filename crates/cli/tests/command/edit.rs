@@ -261,13 +261,13 @@ fn a_full_disk_is_told_and_nothing_is_lost() {
         eprintln!("skipped: nothing can be mounted");
         return;
     }
-    let noise: String = (0..60_000_u32)
+    let noise: String = (0..200_000_u32)
         .map(|number| format!("{:08x}", number.wrapping_mul(2_654_435_761)))
         .collect();
     folder.write("noise", noise);
     let script = format!(
         "{mount} && cp c.tdc disk/c.tdc && {TADOC} append disk/c.tdc a.txt --text '?'
-         {TADOC} append disk/c.tdc a.txt < noise; code=$?
+         {TADOC} insert disk/c.tdc a.txt 0 < noise; code=$?
          cp disk/c.tdc after.tdc
          {TADOC} append disk/c.tdc a.txt --text '!' && cp disk/c.tdc later.tdc
          {TADOC} recompress disk/c.tdc && cp disk/c.tdc again.tdc; ls disk > names; exit $code"
@@ -499,6 +499,21 @@ fn a_result_comes_while_the_input_is_open() {
     drop(input);
     assert!(output.next().is_none());
     assert!(child.wait().unwrap().success());
+}
+
+/// For query that is no error; here edits are left out.
+#[test]
+fn a_reader_that_has_seen_enough_is_told_of() {
+    let folder = opened();
+    let line = json!({"op": "extract", "document": "long", "offset": 0, "length": 4000});
+    folder.write("ops.jsonl", format!("{line}\n").repeat(2000));
+    let mut command = folder.command(&["edit", "c.tdc", "-f", "ops.jsonl"]);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{stderr}");
+    assert!(stderr.contains("nobody reads the results any more"), "{stderr}");
 }
 
 #[test]

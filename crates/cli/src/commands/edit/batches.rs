@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet, VecDeque};
 use std::io::Write;
 use std::path::PathBuf;
 
+use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use rayon::prelude::*;
 use tadoc::Editor;
@@ -21,7 +22,7 @@ use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
 use crate::commands::batch::{self, PACK_BYTES, result};
 use crate::commands::pool;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, is_broken_pipe};
 use crate::output::Output;
 
 /// The longest line of operations: some add whole documents.
@@ -105,8 +106,14 @@ impl Batches {
                 // What was told before is complete.
                 let _ = output.flush();
             }
-            output.finish(ended)?;
-            Ok(Outcome::Done)
+            match output.finish(ended) {
+                // Not as for what only prints: the rest of the edits was not made.
+                Err(error) if is_broken_pipe(&error) => bail!(
+                    "standard output: nobody reads the results any more; operations whose results were printed were \
+                     run, and those of the batch after them, but no others"
+                ),
+                ended => ended.map(|()| Outcome::Done),
+            }
         })
     }
 
