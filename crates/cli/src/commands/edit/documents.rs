@@ -32,8 +32,8 @@ pub struct Remove {
 
     /// Take a name that no document has as a glob
     ///
-    /// * stands for any characters (/ too), ? for one, [a-z] for one of a set. Quote globs, so that the shell leaves
-    /// them alone. `tadoc list` shows what a glob matches.
+    /// In a glob, * stands for any characters (/ too), ? for one, [a-z] for one of a set. Quote globs, so that the
+    /// shell leaves them alone.
     #[arg(long)]
     glob: bool,
 
