@@ -34,6 +34,7 @@ pub(crate) use examples;
             "tadoc cat notes.tdc todo.txt             one document to standard output"
             "tadoc kwic notes.tdc 'next week'         where words are, with what is around them"
             "tadoc find notes.tdc 'summer holidays'   the documents that fit some words best"
+            "tadoc add notes.tdc new.txt              one more document, without compressing all again"
             "tadoc restore notes.tdc -C copy          all of it as files again"
         ),
         "\n\n\x1b[1m\x1b[4mExit codes:\x1b[0m\n  0 done, 1 nothing found or a check failed, ",
@@ -60,6 +61,8 @@ pub enum Command {
     Verify(commands::verify::Verify),
     Transcode(commands::transcode::Transcode),
     Index(commands::index::Index),
+    #[command(flatten)]
+    Edit(commands::edit::Editing),
     Grep(commands::grep::Grep),
     #[command(flatten)]
     Analytics(commands::analytics::Analytics),

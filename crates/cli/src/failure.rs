@@ -59,7 +59,8 @@ pub fn is_cancelled(error: &anyhow::Error) -> bool {
         || error.chain().any(|cause| matches!(cause.downcast_ref(), Some(tadoc::Error::Cancelled)))
 }
 
-fn is_broken_pipe(error: &anyhow::Error) -> bool {
+/// Whether nobody reads any more what we write.
+pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause
             .downcast_ref::<io::Error>()

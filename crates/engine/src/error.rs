@@ -237,6 +237,17 @@ pub enum Error {
         /// What the edit would do to documents.
         what: &'static str,
     },
+    /// An archive has edits that what is to be done would not take along.
+    #[error(
+        "{} has {edits} edits that are not part of its grammars yet; run `tadoc recompress` first",
+        path.display()
+    )]
+    HasEdits {
+        /// The archive.
+        path: PathBuf,
+        /// How many.
+        edits: u64,
+    },
     /// There is no word in what is to be looked for.
     #[error(
         "there is no word in {:?}; give a word or words in a row, or use `tadoc grep -F` to look for characters",
@@ -286,9 +297,9 @@ impl Error {
                 Archive::Truncated { .. }
                     | Archive::Checksum { .. }
                     | Archive::Malformed { .. }
+                    | Archive::Grammar(_)
                     | Archive::BytesBehindArchive { .. }
                     | Archive::DamagedJournal { .. }
-                    | Archive::Grammar(_)
             ),
             _ => false,
         }

@@ -92,7 +92,7 @@ pub use build::lexer::Lexer;
 pub use compress::{
     Builder, CompressOptions, CompressReport, Input, Source, Split, compress, transcode,
 };
-pub use corpus::{Corpus, RestoreReport, VerifyReport};
+pub use corpus::{Corpus, EditsInfo, RestoreReport, VerifyReport};
 pub use error::{Error, Result};
 pub use progress::{Observer, Phase};
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};

@@ -4,14 +4,15 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use anyhow::bail;
-use clap::{ArgGroup, Args, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
 use tadoc::{CompressOptions, CompressReport, Observer, Phase};
 
 use super::summary;
 use crate::arguments::{Level, examples};
 use crate::failure::{Outcome, print_warning};
-use crate::inputs::{self, Reason, Request, Skipped, list};
+use crate::inputs::arguments::{InputArguments, warn_of_skipped};
+use crate::inputs::{self, Skipped};
 use crate::progress::Progress;
 use crate::{interrupt, output, units};
 
@@ -23,7 +24,6 @@ use crate::{interrupt, output, units};
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc compress [OPTIONS] -o <ARCHIVE> <PATH>...",
-    group(ArgGroup::new("input").args(["paths", "from", "from0"]).required(true).multiple(true)),
     after_help = examples!(
         "tadoc compress notes/ -o notes.tdc"
         "tadoc compress a.log b.log -o logs.tdc --level dense"
@@ -34,38 +34,16 @@ use crate::{interrupt, output, units};
     )
 )]
 pub struct Compress {
-    /// Files and folders, and - for standard input
-    #[arg(value_name = "PATH", value_hint = ValueHint::AnyPath)]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    inputs: InputArguments,
 
     /// The archive to write
     #[arg(short, long, value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     output: PathBuf,
 
-    /// Take the paths in FILE too, one a line (- is standard input)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    from: Option<PathBuf>,
-
-    /// Take the paths in FILE too, each ended by a NUL as of find -print0 (- is standard input)
-    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
-    from0: Option<PathBuf>,
-
-    /// Name of the document that standard input becomes [default: stdin]
-    #[arg(long)]
-    name: Option<std::ffi::OsString>,
-
     /// What is a document: a file, or a line of one
     #[arg(long, value_enum, default_value_t = Split::Files)]
     split: Split,
-
-    /// Take .gz, .zst, .xz and .bz2 files as their content, named without that suffix
-    #[cfg(feature = "decompress")]
-    #[arg(short = 'z', long)]
-    decompress: bool,
-
-    /// Leave out what cannot be read, with a warning, rather than fail
-    #[arg(long)]
-    skip_unreadable: bool,
 
     /// Which bytes are words
     #[arg(long, value_enum, default_value_t = Lexer::Words)]
@@ -153,7 +131,10 @@ impl Compress {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
         interrupt::install();
-        let request = self.request()?;
+        let request = self.inputs.request(&self.output)?;
+        if self.output.as_os_str() == "-" {
+            bail!("an archive is written to a file, not to standard output; give -o a name");
+        }
         if !self.force && self.output.symlink_metadata().is_ok() {
             return Err(tadoc::Error::Exists { path: self.output }.into());
         }
@@ -177,40 +158,6 @@ impl Compress {
         }
         summary(quiet, &format!("{}: {}", self.output.display(), told(&report, start)));
         Ok(Outcome::Done)
-    }
-
-    fn request(&self) -> anyhow::Result<Request> {
-        let is_dash = |path: &PathBuf| path.as_os_str() == "-";
-        let (dashes, mut paths): (Vec<PathBuf>, Vec<PathBuf>) =
-            self.paths.iter().cloned().partition(is_dash);
-        let lists = [&self.from, &self.from0];
-        let dash_lists = lists.iter().filter(|list| list.as_ref().is_some_and(is_dash)).count();
-        if dashes.len() + dash_lists > 1 {
-            bail!("standard input can be read once; give - only once");
-        }
-        if self.name.is_some() && dashes.is_empty() {
-            bail!("--name names standard input; give - as a PATH too");
-        }
-        if is_dash(&self.output) {
-            bail!("an archive is written to a file, not to standard output; give -o a name");
-        }
-        if let Some(list) = &self.from {
-            paths.append(&mut list::read(list, b'\n')?);
-        }
-        if let Some(list) = &self.from0 {
-            paths.append(&mut list::read(list, 0)?);
-        }
-        let name = self.name.as_ref().map_or(&b"stdin"[..], |name| name.as_encoded_bytes());
-        Ok(Request {
-            paths,
-            standard_input: (!dashes.is_empty()).then(|| name.to_vec()),
-            #[cfg(feature = "decompress")]
-            decompress: self.decompress,
-            #[cfg(not(feature = "decompress"))]
-            decompress: false,
-            skip_unreadable: self.skip_unreadable,
-            output: self.output.clone(),
-        })
     }
 
     fn options(&self) -> CompressOptions {
@@ -270,31 +217,4 @@ pub fn told(report: &CompressReport, start: Instant) -> String {
         units::share(report.archive_bytes, report.text_bytes),
         units::duration(start.elapsed())
     )
-}
-
-/// A line for each reason, with a few of the paths; every unreadable file has its own.
-fn warn_of_skipped(skipped: &[Skipped]) {
-    for skipped in skipped {
-        if let Some(error) = &skipped.error {
-            print_warning(&format!("left out {}: {error}", skipped.path.display()));
-        }
-    }
-    for reason in [Reason::SymbolicLink, Reason::Special] {
-        let paths: Vec<&PathBuf> = skipped
-            .iter()
-            .filter(|skipped| skipped.reason == reason)
-            .map(|skipped| &skipped.path)
-            .collect();
-        if paths.is_empty() {
-            continue;
-        }
-        let some: Vec<String> =
-            paths.iter().take(3).map(|path| path.display().to_string()).collect();
-        let more = if paths.len() > some.len() { ", …" } else { "" };
-        print_warning(&format!(
-            "left out {}: {}{more}",
-            reason.counted(paths.len() as u64),
-            some.join(", ")
-        ));
-    }
 }

@@ -15,7 +15,8 @@ use crate::{output, units};
 /// Show what an archive holds and what it costs
 ///
 /// An archive of several segments has a vocabulary and a grammar for each; the totals are sums over them,
-/// and the depth is the greatest.
+/// and the depth is the greatest. Of an archive that was edited, the figures of tokens and grammars are those of
+/// what is stored; documents, text and ratio are those of the text with its edits.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tadoc info corpus.tdc"
@@ -41,7 +42,9 @@ struct Report {
     written_by: String,
     archive_bytes: u64,
     text_bytes: u64,
-    /// Archive bytes per byte of text.
+    /// What was edited since it was compressed.
+    edits: Option<Edits>,
+    /// Bytes of the file per byte of text.
     ratio: Option<f64>,
     bits_per_byte: Option<f64>,
     documents: u64,
@@ -54,6 +57,15 @@ struct Report {
     depth: u64,
     segments: Vec<Segment>,
     sections: Vec<Section>,
+}
+
+#[derive(Debug, Serialize)]
+struct Edits {
+    edits: u64,
+    transactions: u64,
+    text_bytes: u64,
+    journal_bytes: u64,
+    torn_bytes: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -79,8 +91,8 @@ struct Section {
 
 impl Info {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        let info = open(&self.archive)?.info();
-        let report = Report::new(&self.archive, &info);
+        let corpus = open(&self.archive)?;
+        let report = Report::new(&self.archive, &corpus.info(), corpus.edits());
         if self.json {
             output::print_json(&report)?;
         } else {
@@ -92,14 +104,15 @@ impl Info {
 
 /// The figures for people.
 pub fn for_people(archive: &Path, info: &tadoc::Info) -> String {
-    text(&Report::new(archive, info))
+    text(&Report::new(archive, info, None))
 }
 
 impl Report {
-    fn new(archive: &Path, info: &tadoc::Info) -> Self {
+    fn new(archive: &Path, info: &tadoc::Info, edits: Option<tadoc::EditsInfo>) -> Self {
         let sum = |figure: fn(&tadoc::SegmentInfo) -> u64| info.segments.iter().map(figure).sum();
-        let ratio =
-            (info.text_bytes > 0).then(|| info.archive_bytes as f64 / info.text_bytes as f64);
+        let archive_bytes =
+            info.archive_bytes + edits.map_or(0, |edits| edits.journal_bytes + edits.torn_bytes);
+        let ratio = (info.text_bytes > 0).then(|| archive_bytes as f64 / info.text_bytes as f64);
         Self {
             archive: archive.display().to_string(),
             version: info.version,
@@ -110,8 +123,15 @@ impl Report {
                 tadoc::Level::Dense => "dense",
             },
             written_by: info.written_by.clone(),
-            archive_bytes: info.archive_bytes,
+            archive_bytes,
             text_bytes: info.text_bytes,
+            edits: edits.map(|edits| Edits {
+                edits: edits.edits,
+                transactions: edits.transactions,
+                text_bytes: edits.text_bytes,
+                journal_bytes: edits.journal_bytes,
+                torn_bytes: edits.torn_bytes,
+            }),
             ratio,
             bits_per_byte: ratio.map(|ratio| 8.0 * ratio),
             documents: info.documents,
@@ -164,6 +184,19 @@ fn text(report: &Report) -> String {
         line("ratio", format!("{part} (1 : {:.2}), {bits:.3} bits a byte", 1.0 / ratio));
     }
     line("documents", units::count(report.documents));
+    if let Some(edits) = &report.edits {
+        let mut told = format!(
+            "{} with {} of text, in a journal of {}",
+            units::count(edits.edits),
+            units::size(edits.text_bytes),
+            exact(edits.journal_bytes)
+        );
+        if edits.torn_bytes > 0 {
+            let torn = units::count(edits.torn_bytes);
+            write!(told, "; {torn} bytes behind them do not count").expect("a string takes all");
+        }
+        line("edits", told);
+    }
     line(
         "tokens",
         format!("{} of {} kinds", units::count(report.tokens), units::count(report.token_types)),
@@ -269,7 +302,7 @@ mod tests {
 
     #[test]
     fn totals_are_sums_and_the_greatest_depth() {
-        let report = serde_json::to_value(Report::new(Path::new("c.tdc"), &info())).unwrap();
+        let report = serde_json::to_value(Report::new(Path::new("c.tdc"), &info(), None)).unwrap();
         assert_eq!(report["rules"], 20);
         assert_eq!(report["depth"], 5);
         assert_eq!(report["ratio"], 0.25);

@@ -2,9 +2,11 @@
 
 pub mod access;
 pub mod analytics;
+mod batch;
 pub mod completions;
 pub mod compress;
 pub mod demo;
+pub mod edit;
 pub mod grep;
 pub mod index;
 pub mod info;
@@ -36,6 +38,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Verify(command) => command.run(quiet),
         Command::Transcode(command) => command.run(quiet),
         Command::Index(command) => command.run(quiet),
+        Command::Edit(command) => command.run(quiet),
         Command::Analytics(command) => command.run(quiet),
         Command::Grep(command) => command.run(quiet),
         Command::Demo(command) => command.run(),

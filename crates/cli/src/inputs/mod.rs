@@ -1,13 +1,14 @@
-//! What `compress` is given: paths, folders, lists and standard input, made into the library's inputs.
+//! What `compress` and `add` are given: paths, folders, lists and standard input, made into the library's inputs.
 //!
 //! Folders are walked in byte order of their names. Inside them symbolic links and what is neither file
 //! nor folder are left out (so a loop of links is harmless), and so is the archive being written. What
 //! was left out is told, never lost silently. Cost: a look at each file, and it is opened once to see that
 //! it can be.
 
+pub mod arguments;
 #[cfg(feature = "decompress")]
 mod decompress;
-pub mod list;
+mod list;
 mod name;
 mod stream;
 
@@ -34,7 +35,7 @@ pub struct Request {
     pub decompress: bool,
     /// Leave out what cannot be read, where it would be an error.
     pub skip_unreadable: bool,
-    /// The archive to be written.
+    /// The archive to be written or added to.
     pub output: PathBuf,
 }
 
@@ -103,9 +104,9 @@ pub fn collect(request: &Request, found: &mut dyn FnMut(u64)) -> anyhow::Result<
             request.paths.iter().take(3).map(|path| path.display().to_string()).collect();
         let more = if request.paths.len() > 3 { " and elsewhere" } else { "" };
         if places.is_empty() {
-            bail!("the list of files is empty; there is nothing to compress");
+            bail!("the list of files is empty; there is nothing to take");
         }
-        bail!("there are no files to compress in {}{more}", places.join(", "));
+        bail!("there are no files in {}{more}", places.join(", "));
     }
     Ok(collected)
 }
@@ -142,7 +143,7 @@ impl Collector<'_> {
         } else if metadata.is_file() {
             if self.output.is_some() && fs::canonicalize(path).ok() == self.output {
                 bail!(
-                    "{} is both an input and the output; give another name after -o",
+                    "{} is both an input and the archive to be written; give another name",
                     path.display()
                 );
             }

@@ -145,7 +145,7 @@ fn the_output_is_left_out_of_a_folder_and_refused_as_a_file() {
     assert_eq!(names(&run(&request).unwrap()), ["a", "out.tdc"]);
     request.paths.push(folder.path().join("sub/out.tdc"));
     let error = run(&request).err().unwrap();
-    assert!(error.to_string().contains("both an input and the output"), "{error}");
+    assert!(error.to_string().contains("both an input and the archive"), "{error}");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn nothing_to_compress_is_an_error() {
     let folder = folder(&[]);
     fs::create_dir(folder.path().join("empty")).unwrap();
     let error = run(&request(&[folder.path()])).err().unwrap();
-    assert!(error.to_string().contains("no files to compress in"), "{error}");
+    assert!(error.to_string().contains("no files in"), "{error}");
     let error = run(&request(&[])).err().unwrap();
     assert!(error.to_string().contains("list of files is empty"), "{error}");
 }

@@ -102,7 +102,7 @@ fn the_archive_does_not_swallow_itself() {
     folder.run(&["compress", ".", "-o", "c.tdc", "--force"]).succeeds();
     assert_eq!(names(&folder, "c.tdc"), ["a", "b"]);
     let refused = folder.run(&["compress", "a", "c.tdc", "-o", "c.tdc", "--force"]);
-    refused.exits(2).says("both an input and the output");
+    refused.exits(2).says("both an input and the archive");
 }
 
 #[test]

@@ -4,6 +4,7 @@
 mod access;
 mod analytics;
 mod answers;
+mod edit;
 mod faults;
 mod folder;
 mod grep;

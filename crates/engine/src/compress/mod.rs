@@ -12,9 +12,11 @@ mod watch;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
 
 use tadoc_core::archive::{
-    Archive, ArchiveWriter, Digester, DocumentTable, EncodedSegment, Summary,
+    Archive, ArchiveLock, ArchiveWriter, Digester, DocumentTable, EncodedSegment, Summary,
 };
 
 use self::feed::Feed;
@@ -147,6 +149,8 @@ pub fn compress(
     }
     let budget = Budget { memory, threads };
     let inputs = sorted_by_name(inputs, options.split)?;
+    // Told before the work, and held at its end.
+    drop(lock_to_replace(output, options.force)?);
     let watch = Watch::of_inputs(observer, &inputs);
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
@@ -176,6 +180,7 @@ pub fn compress(
         text_bytes: table.documents.iter().map(|document| document.bytes).sum(),
         segments,
     };
+    let _lock = lock_to_replace(output, options.force)?;
     let archive_bytes = writer.finish(&table, &summary, options.force)?;
     grown.sort();
     grown.dedup();
@@ -327,8 +332,31 @@ impl Documents {
     }
 }
 
+/// So long is waited for another process that replaces the same file, and holds its lock while it gives a name.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// The lock of an archive that is to be replaced, so that nobody edits it meanwhile. `None` where there is nothing that anybody
+/// could edit.
+fn lock_to_replace(path: &Path, replace: bool) -> Result<Option<ArchiveLock>> {
+    let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
+    if !replace || !is_file {
+        return Ok(None);
+    }
+    let start = Instant::now();
+    loop {
+        match ArchiveLock::acquire(path) {
+            Err(error @ tadoc_core::Error::Locked { .. }) if start.elapsed() >= PATIENCE => {
+                return Err(error.into());
+            }
+            Err(tadoc_core::Error::Locked { .. }) => sleep(Duration::from_millis(10)),
+            // What cannot be opened can be replaced all the same, and it may be gone by now.
+            lock => return Ok(lock.ok()),
+        }
+    }
+}
+
 /// Encodes the archive at `from` anew at `level` into `to`; grammars, documents and answers stay as they
-/// are.
+/// are. One with edits is refused.
 pub fn transcode(
     from: &Path,
     to: &Path,
@@ -339,7 +367,12 @@ pub fn transcode(
     if !force && to.symlink_metadata().is_ok() {
         return Err(Error::Exists { path: to.to_owned() });
     }
+    let _lock = lock_to_replace(to, force)?;
     let archive = Archive::open(from)?;
+    let edits = archive.journal()?.edit_count();
+    if edits > 0 {
+        return Err(Error::HasEdits { path: from.to_owned(), edits });
+    }
     let table = archive.documents()?;
     let summary = Summary { level, written_by: WRITTEN_BY.into(), ..archive.summary().clone() };
     let mut writer = ArchiveWriter::create(to)?;

@@ -51,6 +51,36 @@ pub struct Corpus {
     /// The documents as they are stored.
     table: OnceLock<Arc<DocumentTable>>,
     edited: Option<Box<Edited>>,
+    edits: Option<EditsInfo>,
+}
+
+/// The edits behind an archive, which are in its journal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct EditsInfo {
+    /// How many there are.
+    pub edits: u64,
+    /// Transactions that they were made in.
+    pub transactions: u64,
+    /// Bytes of text that came by them.
+    pub text_bytes: u64,
+    /// Bytes of the file that they take.
+    pub journal_bytes: u64,
+    /// Bytes behind them that a crash has left, or that another process is writing: these do not count.
+    pub torn_bytes: u64,
+}
+
+impl EditsInfo {
+    /// What a journal has; `None` if there is nothing.
+    fn of(journal: &Journal) -> Option<Self> {
+        let is_there = !journal.is_empty() || journal.torn() > 0;
+        is_there.then(|| Self {
+            edits: journal.edit_count(),
+            transactions: journal.transactions(),
+            text_bytes: journal.text_bytes(),
+            journal_bytes: journal.bytes(),
+            torn_bytes: journal.torn(),
+        })
+    }
 }
 
 /// What came of verifying.
@@ -70,12 +100,13 @@ impl Corpus {
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
         let archive = Archive::open(path.as_ref())?;
         let journal = archive.journal()?;
-        Self::stored(archive).with_journal(&journal)
+        let corpus = Self::stored(archive).with_journal(&journal)?;
+        Ok(Self { edits: EditsInfo::of(&journal), ..corpus })
     }
 
     /// An archive without the edits behind it.
     pub(crate) fn stored(archive: Archive) -> Self {
-        Self { archive, table: OnceLock::new(), edited: None }
+        Self { archive, table: OnceLock::new(), edited: None, edits: None }
     }
 
     /// The same archive, with the edits of this journal and no others.
@@ -89,8 +120,7 @@ impl Corpus {
 
     /// The same archive, with these edits and no others.
     pub(crate) fn with_edits(self, ledger: &Ledger, text: Arc<EditedText>) -> Result<Self> {
-        let Self { archive, table, .. } = self;
-        let stored = Self { archive, table, edited: None };
+        let stored = Self { edited: None, ..self };
         let edited = Edited::new(&stored.archive, stored.table()?, ledger, text, stored.lexer()?)?;
         Ok(Self { edited: Some(Box::new(edited)), ..stored })
     }
@@ -100,6 +130,11 @@ impl Corpus {
     pub fn info(&self) -> Info {
         let Summary { documents, text_bytes, segments, .. } = self.summary().clone();
         Info { documents, text_bytes, segments, ..self.archive.info() }
+    }
+
+    /// The edits that were behind the archive when it was opened; `None` if it is as it was compressed.
+    pub fn edits(&self) -> Option<EditsInfo> {
+        self.edits
     }
 
     /// The documents, in byte order of their names. The first call reads them: O(documents).

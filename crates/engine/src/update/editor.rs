@@ -11,6 +11,7 @@ use tadoc_core::archive::journal::{Edit, Journal, JournalWriter};
 
 use super::offsets::sequence_of;
 use super::{EditedText, Ledger, replay};
+use crate::Document;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 
@@ -119,6 +120,11 @@ impl Editor {
     /// If no document ever had that number.
     pub fn bytes(&self, document: u32) -> u64 {
         self.ledger.bytes(document)
+    }
+
+    /// The documents, in byte order of their names. O(documents).
+    pub fn documents(&self) -> Vec<Document> {
+        self.ledger.documents().into_iter().map(|(_, document)| document).collect()
     }
 
     /// How many documents there are.

@@ -3,13 +3,13 @@
 use std::io::{self, BufRead, BufReader, Read};
 use std::sync::mpsc::{Receiver, SyncSender, TryRecvError, sync_channel};
 
-/// A chunk has about so many operations, at most.
+/// A chunk has about so many operations and so many bytes, at most.
 const CHUNK: usize = 100_000;
-/// So many lines are handed over at a time, and so many times before the reader waits.
+const CHUNK_BYTES: usize = 64 << 20;
+/// So many lines are handed over at a time, or so many bytes, and so many times before the reader waits.
 const HANDFUL: usize = 4096;
+const HANDFUL_BYTES: usize = 1 << 20;
 const WAITING: usize = 32;
-/// The longest line: an operation is short, and a file that is none may have no line ends at all.
-const LONGEST: usize = 1 << 20;
 /// Bytes read at a time.
 const BUFFER: usize = 1 << 18;
 
@@ -17,13 +17,24 @@ const BUFFER: usize = 1 << 18;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     Bytes(Vec<u8>),
-    /// Longer than an operation may be; it was skipped.
-    TooLong,
+    /// Longer than an operation may be, which is so long; it was skipped.
+    TooLong(usize),
 }
 
-/// What is wrong with a line that is too long.
-pub fn too_long() -> String {
-    format!("an operation is one line of at most {LONGEST} bytes, and this line is longer")
+impl Line {
+    /// The bytes; what is wrong with a line that is too long.
+    pub fn bytes(&self) -> Result<&[u8], String> {
+        match self {
+            Self::Bytes(bytes) => Ok(bytes),
+            Self::TooLong(longest) => Err(format!(
+                "an operation is one line of at most {longest} bytes, and this line is longer"
+            )),
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.bytes().map_or(0, <[u8]>::len)
+    }
 }
 
 /// The lines that are read while those before are worked on.
@@ -34,11 +45,11 @@ pub struct Chunks {
 }
 
 impl Chunks {
-    /// Starts to read. The thread ends with the input, or when nobody takes what it reads; one that waits for
+    /// Starts to read lines of at most `longest` bytes: a file that has no operations may have no line ends at all. The thread ends with the input, or when nobody takes what it reads; one that waits for
     /// input then ends with the process.
-    pub fn start(from: impl Read + Send + 'static) -> Self {
+    pub fn start(from: impl Read + Send + 'static, longest: usize) -> Self {
         let (to, chunks) = sync_channel(WAITING);
-        std::thread::spawn(move || read(BufReader::with_capacity(BUFFER, from), &to));
+        std::thread::spawn(move || read(BufReader::with_capacity(BUFFER, from), longest, &to));
         Self { from: chunks, failed: None }
     }
 
@@ -49,9 +60,13 @@ impl Chunks {
         }
         let Ok(first) = self.from.recv() else { return Ok(None) };
         let mut lines = first?;
-        while lines.len() < CHUNK {
+        let mut bytes: usize = lines.iter().map(Line::len).sum();
+        while lines.len() < CHUNK && bytes < CHUNK_BYTES {
             match self.from.try_recv() {
-                Ok(Ok(mut more)) => lines.append(&mut more),
+                Ok(Ok(mut more)) => {
+                    bytes += more.iter().map(Line::len).sum::<usize>();
+                    lines.append(&mut more);
+                }
                 Ok(Err(error)) => {
                     self.failed = Some(error);
                     break;
@@ -63,10 +78,11 @@ impl Chunks {
     }
 }
 
-fn read(mut from: BufReader<impl Read>, to: &SyncSender<io::Result<Vec<Line>>>) {
+fn read(mut from: BufReader<impl Read>, longest: usize, to: &SyncSender<io::Result<Vec<Line>>>) {
     let mut lines = Vec::new();
+    let mut bytes = 0;
     loop {
-        let line = match next_line(&mut from) {
+        let line = match next_line(&mut from, longest) {
             Ok(line) => line,
             Err(error) => {
                 // An error comes behind what was read before it.
@@ -76,13 +92,15 @@ fn read(mut from: BufReader<impl Read>, to: &SyncSender<io::Result<Vec<Line>>>) 
             }
         };
         let ended = line.is_none();
+        bytes += line.as_ref().map_or(0, Line::len);
         lines.extend(line.filter(|line| !is_blank(line)));
+        let is_handful = lines.len() == HANDFUL || bytes >= HANDFUL_BYTES;
         // Lines are not kept while more is waited for.
-        if (ended || lines.len() == HANDFUL || !from.buffer().contains(&b'\n'))
-            && !lines.is_empty()
-            && to.send(Ok(std::mem::take(&mut lines))).is_err()
-        {
-            return;
+        if (ended || is_handful || !from.buffer().contains(&b'\n')) && !lines.is_empty() {
+            bytes = 0;
+            if to.send(Ok(std::mem::take(&mut lines))).is_err() {
+                return;
+            }
         }
         if ended {
             return;
@@ -94,8 +112,8 @@ fn is_blank(line: &Line) -> bool {
     matches!(line, Line::Bytes(bytes) if bytes.iter().all(u8::is_ascii_whitespace))
 }
 
-/// The next line, of which no more than [`LONGEST`] bytes are kept; `None` at the end.
-fn next_line(from: &mut impl BufRead) -> io::Result<Option<Line>> {
+/// The next line, of which no more than `longest` bytes are kept; `None` at the end.
+fn next_line(from: &mut impl BufRead, longest: usize) -> io::Result<Option<Line>> {
     let mut line = Vec::new();
     let mut length = 0;
     loop {
@@ -106,8 +124,10 @@ fn next_line(from: &mut impl BufRead) -> io::Result<Option<Line>> {
         let end = read.iter().position(|&byte| byte == b'\n');
         let piece = &read[..end.unwrap_or(read.len())];
         length += piece.len();
-        if length <= LONGEST {
+        if length <= longest {
             line.extend_from_slice(piece);
+        } else {
+            line = Vec::new();
         }
         let is_end = read.is_empty();
         let taken = piece.len() + usize::from(end.is_some());
@@ -115,8 +135,8 @@ fn next_line(from: &mut impl BufRead) -> io::Result<Option<Line>> {
         if end.is_some() || is_end {
             return Ok(match length {
                 0 if is_end => None,
-                0..=LONGEST => Some(Line::Bytes(line)),
-                _ => Some(Line::TooLong),
+                _ if length <= longest => Some(Line::Bytes(line)),
+                _ => Some(Line::TooLong(longest)),
             });
         }
     }
@@ -126,8 +146,10 @@ fn next_line(from: &mut impl BufRead) -> io::Result<Option<Line>> {
 mod tests {
     use super::*;
 
+    const LONGEST: usize = 1 << 20;
+
     fn all(input: impl Read + Send + 'static) -> (Vec<Line>, Option<io::Error>) {
-        let mut chunks = Chunks::start(input);
+        let mut chunks = Chunks::start(input, LONGEST);
         let mut lines = Vec::new();
         loop {
             match chunks.next() {
@@ -160,7 +182,10 @@ mod tests {
             [b"a\n".to_vec(), vec![b'x'; LONGEST + 1], b"\nb\n".to_vec(), vec![b'y'; LONGEST]];
         let (lines, _) = all(io::Cursor::new(text.concat()));
         assert_eq!(lines.len(), 4);
-        assert_eq!((&lines[0], &lines[1], &lines[2]), (&line("a"), &Line::TooLong, &line("b")));
+        assert_eq!(
+            (&lines[0], &lines[1], &lines[2]),
+            (&line("a"), &Line::TooLong(LONGEST), &line("b"))
+        );
         assert!(matches!(&lines[3], Line::Bytes(bytes) if bytes.len() == LONGEST));
     }
 
@@ -180,7 +205,7 @@ mod tests {
     #[test]
     fn a_line_is_there_while_the_input_is_open() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let mut chunks = Chunks::start(reader);
+        let mut chunks = Chunks::start(reader, LONGEST);
         for text in ["one", "two"] {
             io::Write::write_all(&mut writer, format!("{text}\n").as_bytes()).unwrap();
             assert_eq!(chunks.next().unwrap(), Some(vec![line(text)]));

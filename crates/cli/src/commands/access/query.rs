@@ -1,33 +1,38 @@
 //! `tadoc query`: any number of operations from a file or standard input, one result a line and in order.
 //!
-//! A thread of its own reads lines ([`input`]); what has come in the meantime is a chunk, so that a client that waits for
+//! A thread of its own reads lines ([`super::super::batch`]); what has come in the meantime is a chunk, so that a client that waits for
 //! an answer gets it, and a long file is worked on in large pieces. Of a chunk, as many operations are run at a time
 //! as have answers of about [`PACK_BYTES`] together: memory is bounded by that and the largest single answer.
 
-mod input;
-mod operation;
-mod result;
-
-use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
+use tadoc::Error;
 use tadoc::access::{Operation, Outcome as Answer};
+use tadoc::text::unescape;
+use tadoc::update::Operation as Named;
 
-use self::input::{Chunks, Line};
 use super::Opened;
 use super::arguments::ReadArguments;
 use crate::arguments::examples;
+use crate::commands::batch::input::{Chunks, Line};
+use crate::commands::batch::operation::{self, Taken};
+use crate::commands::batch::{self, PACK_BYTES, result};
 use crate::failure::Outcome;
 use crate::output::Output;
 
-/// Answers of about so many bytes are in memory at a time.
-const PACK_BYTES: u64 = 64 << 20;
+/// The longest line of operations.
+const LONGEST_LINE: usize = 1 << 20;
 /// Searches whose answers cannot be longer than this are not counted before they are run.
 const SMALL_BYTES: u64 = 64 << 10;
+/// About how many bytes an offset takes, in memory and as text; beside the document's name, where that is told.
+const OFFSET_BYTES: u64 = 20;
+const NAME_BYTES: u64 = 60;
+/// About how many bytes a drawn word takes.
+const DRAWN_BYTES: u64 = 160;
 
 /// Run operations from a file, one JSON object a line
 ///
@@ -67,17 +72,10 @@ pub struct Query {
 
 impl Query {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        let (name, from): (String, Box<dyn Read + Send>) = match self.file.as_os_str() == "-" {
-            true => ("standard input".into(), Box::new(io::stdin())),
-            false => {
-                let file = File::open(&self.file);
-                let file = file.with_context(|| format!("cannot read {}", self.file.display()))?;
-                (self.file.display().to_string(), Box::new(file))
-            }
-        };
+        let (name, from) = batch::open(&self.file)?;
         self.reading.open(&self.archive, |opened| {
             let mut output = Output::new();
-            let mut chunks = Chunks::start(from);
+            let mut chunks = Chunks::start(from, LONGEST_LINE);
             let answered = loop {
                 match chunks.next() {
                     Ok(None) => break Ok(()),
@@ -108,10 +106,7 @@ impl Query {
 fn answer(opened: &Opened<'_>, lines: &[Line], output: &mut Output) -> anyhow::Result<()> {
     let operations: Vec<Result<Operation, String>> = lines
         .par_iter()
-        .map(|line| match line {
-            Line::Bytes(bytes) => operation::parse(opened, bytes),
-            Line::TooLong => Err(input::too_long()),
-        })
+        .map(|line| numbered(opened, operation::parse(line.bytes()?, Taken::Reads)?))
         .collect();
     let sizes = sizes(opened, &operations);
     let mut start = 0;
@@ -129,10 +124,40 @@ fn answer(opened: &Opened<'_>, lines: &[Line], output: &mut Output) -> anyhow::R
     Ok(output.flush()?)
 }
 
+/// The operation with its document by number.
+fn numbered(opened: &Opened<'_>, operation: Named) -> Result<Operation, String> {
+    let find = |name: Option<Vec<u8>>| name.map(|name| find(opened, &name)).transpose();
+    Ok(match operation {
+        Named::Extract { document, offset, length } => {
+            Operation::Extract { document: self::find(opened, &document)?, offset, length }
+        }
+        Named::Search { document, phrase } => {
+            Operation::Search { document: find(document)?, phrase }
+        }
+        Named::Count { document, phrase } => Operation::Count { document: find(document)?, phrase },
+        Named::Sample { document, count, seed } => {
+            Operation::Sample { document: find(document)?, count, seed }
+        }
+        edit => unreachable!("{edit:?} is no read"),
+    })
+}
+
+/// The document of a name, as it is or as `tadoc list` prints it.
+fn find(opened: &Opened<'_>, name: &[u8]) -> Result<u32, String> {
+    let found = |name: &[u8]| {
+        opened.documents.binary_search_by(|document| document.name[..].cmp(name)).ok()
+    };
+    let escaped = || found(&unescape(std::str::from_utf8(name).ok()?)?);
+    found(name)
+        .or_else(escaped)
+        .map(|place| place as u32)
+        .ok_or_else(|| Error::NoSuchDocument { name: name.to_vec() }.to_string())
+}
+
 /// About how many bytes of memory the answer of each operation takes.
 fn sizes(opened: &Opened<'_>, operations: &[Result<Operation, String>]) -> Vec<u64> {
     let mut sizes: Vec<u64> =
-        operations.iter().map(|operation| result::most_bytes(opened, operation)).collect();
+        operations.iter().map(|operation| most_bytes(opened, operation)).collect();
     let uncertain: Vec<usize> = (0..operations.len())
         .filter(|&place| {
             sizes[place] > SMALL_BYTES && matches!(operations[place], Ok(Operation::Search { .. }))
@@ -151,7 +176,7 @@ fn sizes(opened: &Opened<'_>, operations: &[Result<Operation, String>]) -> Vec<u
         // One that fails has no offsets.
         let count = if let Ok(Answer::Count(count)) = counted { count } else { 0 };
         let in_all = matches!(operations[place], Ok(Operation::Search { document: None, .. }));
-        sizes[place] = sizes[place].min(result::bytes_of_offsets(count, in_all));
+        sizes[place] = sizes[place].min(bytes_of_offsets(count, in_all));
     }
     sizes
 }
@@ -180,7 +205,7 @@ fn write(
         .into_par_iter()
         .with_min_len(64)
         .fold(Vec::new, |mut to, outcome| {
-            result::write(opened, outcome, &mut to);
+            write_result(opened, outcome, &mut to);
             to
         })
         .collect();
@@ -188,4 +213,48 @@ fn write(
         output.write_all(&piece)?;
     }
     Ok(())
+}
+
+/// How many bytes of memory the answer to an operation may take.
+fn most_bytes(opened: &Opened<'_>, operation: &Result<Operation, String>) -> u64 {
+    match operation {
+        // In memory and as text.
+        Ok(Operation::Extract { document, length, .. }) => {
+            (*length).min(opened.bytes(*document)).saturating_mul(3)
+        }
+        // There is something between words.
+        Ok(Operation::Search { document: Some(document), .. }) => {
+            bytes_of_offsets(opened.bytes(*document) / 2 + 1, false)
+        }
+        Ok(Operation::Search { document: None, .. }) => u64::MAX,
+        Ok(Operation::Sample { count, .. }) => count * DRAWN_BYTES,
+        Ok(Operation::Count { .. }) => OFFSET_BYTES,
+        Err(wrong) => wrong.len() as u64,
+    }
+}
+
+/// About how many bytes offsets take; `in_all` with the names of documents.
+fn bytes_of_offsets(count: u64, in_all: bool) -> u64 {
+    count.saturating_mul(OFFSET_BYTES + if in_all { NAME_BYTES } else { 0 })
+}
+
+/// Writes the result of an operation on a line of its own.
+fn write_result(
+    opened: &Opened<'_>,
+    outcome: Result<(&Operation, Answer), String>,
+    to: &mut Vec<u8>,
+) {
+    match outcome {
+        Ok((_, Answer::Bytes(bytes))) => result::bytes(to, &bytes),
+        Ok((Operation::Search { document: None, .. }, Answer::Offsets(documents))) => {
+            result::offsets_in_all(to, &documents, |&document| opened.name(document));
+        }
+        Ok((_, Answer::Offsets(documents))) => result::offsets(to, &documents),
+        Ok((_, Answer::Count(count))) => result::count(to, count),
+        Ok((_, Answer::Words(words))) => result::words(
+            to,
+            words.iter().map(|drawn| (opened.name(drawn.document), drawn.offset, &drawn.word[..])),
+        ),
+        Err(wrong) => result::error(to, &wrong),
+    }
 }

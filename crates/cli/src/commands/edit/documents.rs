@@ -1,0 +1,98 @@
+//! `tadoc remove` and `rename`: documents that go, and that are called otherwise.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, ValueHint};
+use tadoc::Edit;
+
+use super::Session;
+use super::arguments::{DocumentArguments, EditArguments};
+use crate::arguments::examples;
+use crate::failure::{Outcome, print_error};
+use crate::select;
+
+/// Take documents out of an archive
+///
+/// All of them or, if one is not there, none. Their text takes room until the archive is compressed again (`tadoc
+/// recompress`), and stays in copies of the archive.
+#[derive(Debug, Args)]
+#[command(after_help = examples!(
+    "tadoc remove corpus.tdc notes/todo.txt"
+    "tadoc remove corpus.tdc --glob 'logs/2023-*' 'logs/2022-*'"
+))]
+pub struct Remove {
+    /// The archive
+    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    archive: PathBuf,
+
+    /// Names of documents, as `tadoc list` prints them
+    #[arg(value_name = "DOCUMENT", required = true)]
+    documents: Vec<OsString>,
+
+    /// Take a name that no document has as a glob
+    ///
+    /// In a glob, * stands for any characters (/ too), ? for one, [a-z] for one of a set. Quote globs, so that the
+    /// shell leaves them alone.
+    #[arg(long)]
+    glob: bool,
+
+    #[command(flatten)]
+    editing: EditArguments,
+}
+
+impl Remove {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
+        let mut session = Session::open(&self.archive, &self.editing, quiet)?;
+        let at_once = session.interruptible()?;
+        let mut numbers = Vec::new();
+        if self.glob {
+            let documents = session.editor.documents();
+            for place in select::find_all(&[&documents], &self.documents)? {
+                numbers.push(session.editor.find(&documents[place].name)?);
+            }
+            if numbers.is_empty() {
+                print_error("no document matches; `tadoc list` shows what the archive has");
+                return Ok(Outcome::Negative);
+            }
+        } else {
+            for name in &self.documents {
+                numbers.push(session.find(name)?);
+            }
+            numbers.sort_unstable();
+            numbers.dedup();
+        }
+        for document in numbers {
+            session.edit(&Edit::Remove { document })?;
+        }
+        session.commit()?;
+        drop(at_once);
+        session.recompress_if_due()?;
+        Ok(Outcome::Done)
+    }
+}
+
+/// Give a document another name
+#[derive(Debug, Args)]
+#[command(after_help = examples!(
+    "tadoc rename corpus.tdc notes/todo.txt notes/done.txt"
+))]
+pub struct Rename {
+    #[command(flatten)]
+    which: DocumentArguments,
+
+    /// The new name; taken as it is
+    #[arg(value_name = "NAME")]
+    name: OsString,
+
+    #[command(flatten)]
+    editing: EditArguments,
+}
+
+impl Rename {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
+        let session = Session::open(&self.which.archive, &self.editing, quiet)?;
+        let document = session.find(&self.which.document)?;
+        session.finish(&Edit::Rename { document, name: self.name.as_encoded_bytes() })
+    }
+}

@@ -1,0 +1,159 @@
+//! Editing an archive: each edit is journaled behind it, and there for readers when it is committed.
+//!
+//! [`Session`] is an archive that this process edits, and nobody else meanwhile; `arguments` is what the commands have in
+//! common. A command costs opening the archive's documents and journal, its own bytes, and a sync; nothing is decoded. What
+//! happens in between is in docs/updates.md.
+
+mod add;
+mod append;
+mod arguments;
+mod batches;
+mod change;
+mod documents;
+mod recompress;
+mod stream;
+
+use std::ffi::OsStr;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context;
+use clap::Subcommand;
+use tadoc::text::unescape;
+use tadoc::update::{Pending, RecompressOptions};
+use tadoc::{Edit, Editor};
+
+use self::arguments::{Durability, EditArguments};
+use super::{about, summary};
+use crate::failure::Outcome;
+use crate::interrupt::{self, AtOnce};
+use crate::progress::Progress;
+
+/// The commands, in the order in which help lists them.
+#[derive(Debug, Subcommand)]
+pub enum Editing {
+    Insert(change::Insert),
+    Append(append::Append),
+    Delete(change::Delete),
+    Replace(change::Replace),
+    Add(add::Add),
+    Remove(documents::Remove),
+    Rename(documents::Rename),
+    Edit(batches::Batches),
+    Recompress(recompress::Recompress),
+}
+
+impl Editing {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
+        match self {
+            Self::Insert(command) => command.run(quiet),
+            Self::Append(command) => command.run(quiet),
+            Self::Delete(command) => command.run(quiet),
+            Self::Replace(command) => command.run(quiet),
+            Self::Add(command) => command.run(quiet),
+            Self::Remove(command) => command.run(quiet),
+            Self::Rename(command) => command.run(quiet),
+            Self::Edit(command) => command.run(quiet),
+            Self::Recompress(command) => command.run(quiet),
+        }
+    }
+}
+
+/// An archive that is being edited.
+struct Session {
+    archive: PathBuf,
+    editor: Editor,
+    durability: Durability,
+    /// Bytes of edits from which on the archive is compressed again.
+    recompress: Option<u64>,
+    quiet: bool,
+}
+
+impl Session {
+    /// Opens an archive to edit it; an error if another process does.
+    fn open(archive: &Path, arguments: &EditArguments, quiet: bool) -> anyhow::Result<Self> {
+        interrupt::install();
+        let editor = Editor::open(archive).map_err(|error| cannot_write(archive, error))?;
+        Ok(Self {
+            archive: archive.to_owned(),
+            editor,
+            durability: arguments.durability,
+            recompress: arguments.recompress,
+            quiet,
+        })
+    }
+
+    /// The number of the document of a name, as it is or as `tadoc list` prints it.
+    fn find(&self, asked: &OsStr) -> anyhow::Result<u32> {
+        let exact = self.editor.find(asked.as_encoded_bytes());
+        let escaped = || self.editor.find(&unescape(asked.to_str()?)?).ok();
+        match exact {
+            Ok(document) => Ok(document),
+            Err(error) => escaped().ok_or_else(|| self.about(error)),
+        }
+    }
+
+    /// Makes an edit.
+    fn edit(&mut self, edit: &Edit<'_>) -> anyhow::Result<Option<u32>> {
+        self.editor.edit(edit).map_err(|error| about(&self.archive, error))
+    }
+
+    /// Makes the edits last that were made, as durable as was asked for.
+    fn commit(&mut self) -> anyhow::Result<()> {
+        let sync = self.durability != Durability::None;
+        self.editor.commit(sync).map_err(|error| about(&self.archive, error))
+    }
+
+    /// Makes one edit last, and ends.
+    fn finish(mut self, edit: &Edit<'_>) -> anyhow::Result<Outcome> {
+        self.edit(edit)?;
+        self.commit()?;
+        self.recompress_if_due()?;
+        Ok(Outcome::Done)
+    }
+
+    /// Compresses the archive again if there are enough edits for that. They have to be committed.
+    fn recompress_if_due(&mut self) -> anyhow::Result<()> {
+        let due = |most| weight(self.editor.pending()) > most;
+        if !self.recompress.is_some_and(due) {
+            return Ok(());
+        }
+        let progress = Progress::new(self.quiet);
+        let report = self.editor.recompress(&RecompressOptions::default(), &progress);
+        progress.finish();
+        let report = report
+            .map_err(|error| cannot_write(&self.archive, error))
+            .context("all edits are made and kept, but the archive was not compressed again")?;
+        summary(self.quiet, &format!("{}: {}", self.archive.display(), recompress::told(&report)));
+        Ok(())
+    }
+
+    fn about(&self, error: tadoc::Error) -> anyhow::Error {
+        about(&self.archive, error)
+    }
+
+    /// Until what it gives is dropped, a signal ends the process: what was committed stays.
+    fn interruptible(&self) -> tadoc::Result<AtOnce> {
+        interrupt::at_once()
+    }
+}
+
+/// What `--recompress` is compared with: the text of edits, or their journal where that is longer.
+fn weight(pending: Pending) -> u64 {
+    pending.text_bytes.max(pending.journal_bytes)
+}
+
+/// An error in opening an archive to write it: what to do where that is not allowed.
+fn cannot_write(archive: &Path, error: tadoc::Error) -> anyhow::Error {
+    use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
+    let error = about(archive, error);
+    let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());
+    let kind = cause.map(io::Error::kind);
+    match kind {
+        Some(PermissionDenied | ReadOnlyFilesystem) => error.context(format!(
+            "{} cannot be edited, as it may not be written; change its permissions, or edit a copy",
+            archive.display()
+        )),
+        _ => error,
+    }
+}
