@@ -36,11 +36,16 @@ impl Segment {
     pub(super) fn load(corpus: &Corpus, number: usize) -> Result<Self> {
         let recorded = corpus.summary().segments[number].text_bytes;
         let (grammar, dictionary) = corpus.segment(number)?;
-        Self::new(grammar, dictionary, recorded)
+        Self::new(number, grammar, dictionary, recorded)
     }
 
     /// Checks that a segment is as long as recorded before anything is expanded.
-    pub(crate) fn new(grammar: Grammar, dictionary: Dictionary, recorded: u64) -> Result<Self> {
+    pub(crate) fn new(
+        number: usize,
+        grammar: Grammar,
+        dictionary: Dictionary,
+        recorded: u64,
+    ) -> Result<Self> {
         let tokens = dictionary.tokens(recorded)?;
         drop(dictionary);
         let rule_bytes = grammar.rule_weights(|token| tokens.length(token)).map_err(Error::from)?;
@@ -49,7 +54,7 @@ impl Segment {
         let bytes = segment.length(segment.grammar.root());
         if bytes != recorded {
             return Err(Error::malformed(format!(
-                "a segment expands to {bytes} bytes, recorded are {recorded}"
+                "segment {number} expands to {bytes} bytes, recorded are {recorded}"
             ))
             .into());
         }

@@ -152,7 +152,7 @@ impl Elsewhere {
                     let number = part.segment as usize;
                     let (grammar, dictionary) = archive.segment(number)?;
                     let recorded = archive.summary().segments[number].text_bytes;
-                    entry.insert(expand::Segment::new(grammar, dictionary, recorded)?)
+                    entry.insert(expand::Segment::new(number, grammar, dictionary, recorded)?)
                 }
             };
             let here = end.min(part.offset + part.bytes);

@@ -56,6 +56,21 @@ pub(crate) fn replay(
 
 /// A journal has only edits that were possible when they were made.
 fn impossible(error: crate::Error) -> crate::Error {
-    tadoc_core::Error::malformed(format!("its journal has an edit that is not possible: {error}"))
+    use crate::Error;
+    let name = |name: &[u8]| crate::text::escape(name).to_string();
+    // What is told to somebody who edits is no help to somebody who reads.
+    let reason = match &error {
+        Error::NoSuchDocument { name: of } => format!("document {:?} is not there", name(of)),
+        Error::NoSuchNumber { number, .. } => format!("document {number} is not there"),
+        Error::DocumentExists { name: of } => format!("two documents are called {:?}", name(of)),
+        Error::OffsetPastEnd { name: of, offset, .. } => {
+            format!("offset {offset} is past the end of {:?}", name(of))
+        }
+        Error::RangePastEnd { name: of, offset, length, .. } => {
+            format!("the end of {length} bytes from {offset} is past the end of {:?}", name(of))
+        }
+        other => other.to_string(),
+    };
+    tadoc_core::Error::malformed(format!("its journal has an edit that is not possible: {reason}"))
         .into()
 }
