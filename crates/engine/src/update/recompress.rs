@@ -108,8 +108,10 @@ impl Editor {
         report.bytes_before = self.stored_bytes() + pending.journal_bytes;
         report.edits = pending.edits;
         let path = self.path().to_owned();
-        recompression.index(&path, &mut report)?;
+        let mut indexed = Ok(());
         self.start_again(|| {
+            // Storing an index takes the lock, too.
+            indexed = recompression.index(&path, &mut report);
             let asked = Instant::now();
             loop {
                 match Self::open(&path) {
@@ -122,7 +124,7 @@ impl Editor {
                 }
             }
         })?;
-        Ok(report)
+        indexed.map(|()| report)
     }
 }
 
