@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tadoc::access::Index;
-use tadoc::update::{RecompressOptions, recompress};
-use tadoc::{Builder, Corpus, Editor, Error, Level, Lexer};
+use tadoc::update::{Operation, RecompressOptions, recompress};
+use tadoc::{Builder, Corpus, Edit, Editor, Error, Level, Lexer};
 use tadoc_oracle::Random;
 
 use super::access_support::{INDEXES, compress};
@@ -120,12 +120,12 @@ fn text_that_has_grown_is_cut() {
     for _ in 0..12_000 {
         // Words that do not come again, so that rules do not make much of them.
         let text = format!("w{} ", random.below(1 << 40));
-        editor.edit(&tadoc::Edit::Append { document, text: text.as_bytes() }).unwrap();
+        editor.edit(&Edit::Append { document, text: text.as_bytes() }).unwrap();
         script.model.documents.get_mut("d00").unwrap().extend_from_slice(text.as_bytes());
     }
     for name in ["d01", "d02"] {
         let (name, text) = (name.as_bytes(), &b""[..]);
-        editor.edit(&tadoc::Edit::Add { name, modified: None, mode: None, text }).unwrap();
+        editor.edit(&Edit::Add { name, modified: None, mode: None, text }).unwrap();
         script.model.documents.insert(String::from_utf8(name.to_vec()).unwrap(), Vec::new());
     }
     editor.commit(false).unwrap();
@@ -142,4 +142,55 @@ fn text_that_has_grown_is_cut() {
     let report = editor.recompress(&RecompressOptions::default(), &()).unwrap();
     assert!(report.segments_made > 0, "{report:?}");
     whole::check_texts(&Corpus::open(&path).unwrap(), &script.model, "cut and made again");
+}
+
+/// Segments that end before a separator, and words that stand side by side: an edit makes one word of what two segments had.
+#[test]
+fn words_become_one_over_the_end_of_a_segment() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.tdc");
+    let setup = Setup {
+        lexer: Lexer::Words,
+        builder: Builder::RePair,
+        level: Level::Fast,
+        index: Index::None,
+        segments: 1,
+    };
+    let text = "aa\nbb,cc\tdd 本\u{301}ee 日本語ff\n語\u{301}\u{301}gg";
+    let options = RecompressOptions {
+        memory: Some(least_memory(&path)),
+        threads: Some(1),
+        ..Default::default()
+    };
+    let made = Model::new(setup.lexer, [("d".to_owned(), text.as_bytes().to_vec())]);
+    setup.make(&Model::new(setup.lexer, []), &path, &mut Random::new(1));
+    let mut editor = Editor::open(&path).unwrap();
+    let (modified, mode, text) = (None, None, text.as_bytes());
+    editor.edit(&Edit::Add { name: b"d", modified, mode, text }).unwrap();
+    let segments = editor.recompress(&options, &()).unwrap().segments;
+    assert!(segments > 6, "{segments} segments");
+    drop(editor);
+    // Every character goes or becomes a letter, and so do two in a row.
+    let places: Vec<usize> =
+        std::str::from_utf8(text).unwrap().char_indices().map(|(at, _)| at).collect();
+    for from in 0..places.len() {
+        for to in from + 1..=places.len().min(from + 2) {
+            for new in ["", "x"] {
+                let copy = folder.path().join("copy.tdc");
+                std::fs::copy(&path, &copy).unwrap();
+                let (start, end) = (places[from], places.get(to).copied().unwrap_or(text.len()));
+                let (document, offset, length) =
+                    (b"d".to_vec(), start as u64, (end - start) as u64);
+                let edit = Operation::Replace { document, offset, length, text: new.into() };
+                let mut model = made.clone();
+                model.edit(&edit);
+                let mut editor = Editor::open(&copy).unwrap();
+                let document = editor.find(b"d").unwrap();
+                let text = new.as_bytes();
+                editor.edit(&Edit::Replace { document, offset, length, text }).unwrap();
+                editor.commit(false).unwrap();
+                whole::check_file(&copy, &model, &format!("{edit:?}"));
+            }
+        }
+    }
 }

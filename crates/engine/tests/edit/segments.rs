@@ -179,7 +179,7 @@ fn words_join_over_a_part_that_is_gone() {
         builder: Builder::RePair,
         level: Level::Fast,
         index: Index::None,
-        segments: 12,
+        segments: 7,
     };
     setup.make(&model, &path, &mut Random::new(4));
     let corpus = Corpus::open(&path).unwrap();
