@@ -1,8 +1,9 @@
 //! Writing an archive: aside, then synced, then under its name. At no moment is there half an archive
 //! under the real name, whatever ends the program.
 
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{ErrorKind, Seek, SeekFrom, Write};
+use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use super::container::{ALIGNMENT, HEADER_BYTES, Header, Kind, Section, checksum, write_table};
@@ -10,7 +11,7 @@ use super::dictionary::{self, Dictionary, Entry};
 use super::documents::DocumentTable;
 use super::grammar::{self, EncodedSymbols};
 use super::info::Summary;
-use super::journal::{ArchiveLock, Journal};
+use super::journal::{ArchiveLock, Journal, identity};
 use super::read::Archive;
 use super::types::Level;
 use super::{documents, info};
@@ -100,6 +101,7 @@ impl ArchiveWriter {
         if [current.identity()?, archive.identity()?] != [lock.identity(); 2] {
             return Err(Error::Replaced { path });
         }
+        remove_left_behind(&path);
         let mut writer = Self::create(&path)?;
         writer.edits = Some((current.journal()?, lock));
         writer.aside.take_permissions(&path)?;
@@ -113,6 +115,7 @@ impl ArchiveWriter {
     pub fn in_place_of(path: &Path) -> Result<Self> {
         // A link stays one.
         let path = path.canonicalize().map_err(|error| Error::io(path, error))?;
+        remove_left_behind(&path);
         let mut writer = Self::create(&path)?;
         writer.aside.take_permissions(&path)?;
         Ok(writer)
@@ -208,7 +211,7 @@ impl ArchiveWriter {
 }
 
 /// A file on its way to its name: written beside it, under a name that no other process uses. Dropped before
-/// [`Aside::finish`], it leaves nothing behind.
+/// [`Aside::finish`], it leaves nothing behind. Who is killed leaves a file that is no longer locked.
 #[derive(Debug)]
 pub(super) struct Aside {
     file: Option<File>,
@@ -248,15 +251,18 @@ impl Aside {
     /// Syncs the file and gives it its name. One that is there already is replaced only if `replace` says so.
     pub(super) fn finish(mut self, replace: bool) -> Result<()> {
         self.with(|file| file.sync_all())?;
-        self.file = None;
+        // The file is locked until it has its name.
         give_name(&self.aside, &self.path, replace)
     }
 }
 
 impl Drop for Aside {
     fn drop(&mut self) {
+        // A process that is just being started may have the file as well; what has its name is not to stay locked by that.
+        if let Some(file) = self.file.take() {
+            let _ = file.unlock();
+        }
         // After a finish that succeeded there is nothing under this name.
-        drop(self.file.take());
         let _ = std::fs::remove_file(&self.aside);
     }
 }
@@ -270,12 +276,52 @@ fn create_aside(path: &Path) -> Result<(File, PathBuf)> {
         aside.push(format!(".tmp-{}-{attempt}", std::process::id()));
         let aside = path.with_file_name(aside);
         match OpenOptions::new().write(true).create_new(true).open(&aside) {
-            Ok(file) => return Ok((file, aside)),
+            Ok(file) if is_ours(&file, &aside) => return Ok((file, aside)),
+            Ok(_) => {}
             Err(error) if error.kind() == ErrorKind::AlreadyExists && attempt < 1000 => {}
             Err(error) => return Err(Error::io(path, error)),
         }
     }
     unreachable!("the loop returns")
+}
+
+/// Locks a file that was just created, so that nobody takes it for one that was left behind; whether nobody did so meanwhile.
+fn is_ours(file: &File, aside: &Path) -> bool {
+    match file.try_lock() {
+        Err(TryLockError::WouldBlock) => false,
+        // Where files cannot be locked, nobody removes what others leave.
+        Err(TryLockError::Error(_)) => true,
+        Ok(()) => match (file.metadata(), std::fs::metadata(aside)) {
+            (Ok(own), Ok(found)) => identity(&own) == identity(&found),
+            _ => false,
+        },
+    }
+}
+
+/// Removes files that were on their way to a path when those who wrote them were killed. What cannot be removed does no harm.
+fn remove_left_behind(path: &Path) {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let (Some(name), Ok(entries)) =
+        (path.file_name(), std::fs::read_dir(folder.unwrap_or(Path::new("."))))
+    else {
+        return;
+    };
+    let is_aside = |found: &[u8]| {
+        let numbers = found.strip_prefix(name.as_bytes())?.strip_prefix(b".tmp-")?;
+        let (process, attempt) = std::str::from_utf8(numbers).ok()?.split_once('-')?;
+        process.parse::<u32>().ok().zip(attempt.parse::<u32>().ok())
+    };
+    for entry in entries.flatten() {
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if !is_file || is_aside(entry.file_name().as_bytes()).is_none() {
+            continue;
+        }
+        if let Ok(file) = File::open(entry.path())
+            && file.try_lock().is_ok()
+        {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
 }
 
 /// Renames, and makes the new name durable. Without `replace`, a file that came up under the name in the
@@ -299,4 +345,65 @@ fn give_name(aside: &Path, path: &Path, replace: bool) -> Result<()> {
         let _ = folder.sync_all();
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_nobody_writes_any_more_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.tdc");
+        let written = Aside::create(&path).unwrap();
+        for name in [
+            "a.tdc",
+            "a.tdc.tmp-1-0",
+            "a.tdc.tmp-4000000000-999",
+            "a.tdc.tmp-1",
+            "a.tdc.tmp-1-0-0",
+            "a.tdc.tmp-one-0",
+            "b.a.tdc.tmp-1-0",
+            "b.tdc.tmp-1-0",
+        ] {
+            std::fs::write(folder.path().join(name), "x").unwrap();
+        }
+        std::fs::create_dir(folder.path().join("a.tdc.tmp-2-0")).unwrap();
+        let by_another = File::open(folder.path().join("a.tdc.tmp-1-0")).unwrap();
+        by_another.try_lock().unwrap();
+        remove_left_behind(&path);
+        assert!(folder.path().join("a.tdc.tmp-1-0").exists());
+        by_another.unlock().unwrap();
+        remove_left_behind(&path);
+        let mut left: Vec<String> = std::fs::read_dir(folder.path())
+            .unwrap()
+            .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+            .filter(|name| !name.contains(&format!("-{}-", std::process::id())))
+            .collect();
+        left.sort();
+        let kept = [
+            "a.tdc",
+            "a.tdc.tmp-1",
+            "a.tdc.tmp-1-0-0",
+            "a.tdc.tmp-2-0",
+            "a.tdc.tmp-one-0",
+            "b.a.tdc.tmp-1-0",
+            "b.tdc.tmp-1-0",
+        ];
+        assert_eq!(left, kept);
+        // What is being written was not touched, and gets its name.
+        written.finish(true).unwrap();
+        assert_eq!(std::fs::read(&path).unwrap(), b"");
+        // Nobody holds it then.
+        File::open(&path).unwrap().try_lock().unwrap();
+    }
+
+    #[test]
+    fn what_is_dropped_leaves_nothing() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut dropped = Aside::create(&folder.path().join("a.tdc")).unwrap();
+        dropped.write(b"text").unwrap();
+        drop(dropped);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    }
 }

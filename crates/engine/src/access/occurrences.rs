@@ -19,6 +19,8 @@ pub(super) struct Occurrences {
     /// A bit for each symbol that has one of the tokens.
     marks: Vec<u64>,
     tokens: Vec<Range<u32>>,
+    /// Tokens of the grammar that the marks are of.
+    token_count: u32,
     /// For each rule the number of its list, or [`NONE`].
     list_of: Vec<u32>,
     /// Rules that have a list.
@@ -33,7 +35,11 @@ pub(super) struct Occurrences {
 impl Occurrences {
     fn reset(&mut self, slices: &Slices<'_>, tokens: &[Range<u32>]) {
         let words = slices.symbol_count().div_ceil(64);
-        if self.list_of.len() != slices.rule_count() as usize || self.marks.len() != words {
+        if self.list_of.len() != slices.rule_count() as usize
+            || self.marks.len() != words
+            || self.token_count != slices.token_count()
+        {
+            self.token_count = slices.token_count();
             self.list_of = vec![NONE; slices.rule_count() as usize];
             self.marks = vec![0; words];
         } else {

@@ -186,6 +186,7 @@ impl Ledger {
             }
             Edit::Add { name, text, .. } => {
                 self.check_new_name(name, None)?;
+                edit.check()?;
                 if self.stored_count() + self.added.len() >= MOST_NUMBERS {
                     return Err(Error::CorpusFull { what: "documents", most: MOST_NUMBERS as u64 });
                 }

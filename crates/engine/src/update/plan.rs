@@ -223,12 +223,12 @@ fn cut_by_parts<'p>(
     mut reach: impl FnMut(Piece) -> Result<u64>,
 ) -> Result<Vec<(&'p Part, Vec<Piece>)>> {
     let mut cut: Vec<(&Part, Vec<Piece>)> = parts.iter().map(|part| (part, Vec::new())).collect();
-    // Where the last piece went, and whether it is the stored end of a part.
-    let (mut current, mut is_start, mut at_end) = (0, true, false);
+    // Where the last piece went, and where it ends in the stored document, if what is stored there is in its own part.
+    let (mut current, mut is_start, mut stored_end) = (0, true, None);
     for piece in pieces {
         if piece.source() == Source::New {
             cut[current].1.push(piece);
-            (is_start, at_end) = (false, false);
+            (is_start, stored_end) = (false, None);
             continue;
         }
         let (mut start, end) = (piece.start(), piece.start() + piece.bytes());
@@ -241,15 +241,14 @@ fn cut_by_parts<'p>(
             let mut here =
                 if own + 1 == parts.len() { end } else { end.min(part.offset + part.bytes) };
             let mut to = own;
-            if own != current && !is_start && !(at_end && start == part.offset) {
+            if own != current && !is_start && stored_end != Some(start) {
                 let reached = reach(Piece::new(Source::Stored, start, here - start))?;
                 if reached > 0 {
                     (to, here) = (current, start + reached);
                 }
             }
             cut[to].1.push(Piece::new(Source::Stored, start, here - start));
-            (current, is_start, at_end) =
-                (to, false, to == own && here == part.offset + part.bytes);
+            (current, is_start, stored_end) = (to, false, Some(here).filter(|_| to == own));
             start = here;
         }
     }

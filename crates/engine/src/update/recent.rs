@@ -64,8 +64,8 @@ pub(super) struct Question {
 /// What is to be done with the answers.
 #[derive(Debug)]
 enum Then {
-    /// They are bytes, or words.
-    Nothing,
+    /// They are bytes, or words; of a document that has this name now.
+    Nothing { name: Option<Vec<u8>> },
     /// The first count and these occurrences, less the other counts and these.
     Count { more: u64, less: u64 },
     /// Their offsets, moved.
@@ -144,6 +144,7 @@ impl<'a, 'c> Recent<'a, 'c> {
                 self.ask_extract(number, *offset, *length, ledger)
             }
             Operation::Sample { document, count, seed } => {
+                let name = document.clone();
                 let document = document.as_ref().map(number).transpose()?;
                 let place = match document {
                     Some(number) if self.text.document(number).is_none() => {
@@ -154,7 +155,7 @@ impl<'a, 'c> Recent<'a, 'c> {
                 };
                 let sample =
                     access::Operation::Sample { document: place, count: *count, seed: *seed };
-                Ok(waits(vec![sample], Then::Nothing))
+                Ok(waits(vec![sample], Then::Nothing { name }))
             }
             Operation::Search { document, phrase } | Operation::Count { document, phrase } => {
                 let document = document.as_ref().map(number).transpose()?;
@@ -169,7 +170,7 @@ impl<'a, 'c> Recent<'a, 'c> {
         let Some(pieces) = self.text.document(number) else {
             let document = self.place(number);
             let extract = access::Operation::Extract { document, offset, length };
-            return Ok(waits(vec![extract], Then::Nothing));
+            return Ok(waits(vec![extract], Then::Nothing { name: None }));
         };
         let bytes = pieces.bytes();
         if offset > bytes {
@@ -348,12 +349,15 @@ impl<'a, 'c> Recent<'a, 'c> {
     fn finish(&self, then: Then, answers: Vec<access::Outcome>) -> Result<Outcome> {
         let name_of = |place: u32| self.access.documents()[place as usize].name.clone();
         match then {
-            Then::Nothing => Ok(match answers.into_iter().next() {
+            Then::Nothing { name } => Ok(match answers.into_iter().next() {
                 Some(access::Outcome::Bytes(bytes)) => Outcome::Bytes(bytes),
                 Some(access::Outcome::Words(words)) => Outcome::Words(
                     words
                         .into_iter()
-                        .map(|word| (name_of(word.document), word.offset, word.word))
+                        .map(|word| {
+                            let name = name.clone().unwrap_or_else(|| name_of(word.document));
+                            (name, word.offset, word.word)
+                        })
                         .collect(),
                 ),
                 _ => unreachable!("bytes or words were asked for"),

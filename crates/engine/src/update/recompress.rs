@@ -12,7 +12,7 @@ use rayon::prelude::*;
 use tadoc_core::Grammar;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::journal::ArchiveLock;
-use tadoc_core::archive::{Archive, ArchiveWriter, Dictionary, EncodedSegment, Summary};
+use tadoc_core::archive::{Archive, ArchiveWriter, Dictionary, EncodedSegment, Summary, Tokens};
 
 use super::digests::digests;
 use super::editor::Editor;
@@ -110,8 +110,10 @@ impl Editor {
         report.bytes_before = self.stored_bytes() + pending.journal_bytes;
         report.edits = pending.edits;
         let path = self.path().to_owned();
-        recompression.index(&path, &mut report)?;
+        let mut indexed = Ok(());
         self.start_again(|| {
+            // Storing an index takes the lock, too.
+            indexed = recompression.index(&path, &mut report);
             let asked = Instant::now();
             loop {
                 match Self::open(&path) {
@@ -124,7 +126,7 @@ impl Editor {
                 }
             }
         })?;
-        Ok(report)
+        indexed.map(|()| report)
     }
 }
 
@@ -268,7 +270,8 @@ fn make(
         unreachable!("only edited segments are made");
     };
     let mut made = Vec::new();
-    for part in cut(grammar, most_symbols) {
+    let (tokens, separators) = (dictionary.tokens(u64::MAX)?, corpus.lexer()?.ascii_separators());
+    for part in cut(grammar, most_symbols, &tokens, &separators) {
         cancel.check()?;
         let again = build_again(&part.grammar, line_ends, builder, cancel)?;
         let (again, kept) = with_used_tokens(&again);
@@ -306,18 +309,36 @@ struct SegmentPart {
     first_document: usize,
 }
 
-/// Cuts a grammar so that no part has many more symbols in its root than so many. A document may be cut, between two symbols.
-fn cut(grammar: &Grammar, most_symbols: u64) -> Vec<SegmentPart> {
+/// Cuts a grammar so that no part has many more symbols in its root than so many. A document may be cut, between two symbols and beside a
+/// separator, so that no edit on one side can make a word that reaches to the other.
+fn cut(
+    grammar: &Grammar,
+    most_symbols: u64,
+    tokens: &Tokens,
+    separators: &[bool; 256],
+) -> Vec<SegmentPart> {
     let (length, starts) = (grammar.root().len(), grammar.document_starts());
     let parts = (grammar.symbols().len() as u64).div_ceil(most_symbols).max(1) as usize;
     if parts == 1 {
         return vec![SegmentPart { grammar: grammar.clone(), first_document: 0 }];
     }
     let share = length.div_ceil(parts).max(1);
+    let token_at_the_edge = |mut symbol: u32, edge: fn(&[u32]) -> Option<&u32>| {
+        while let Some(rule) = grammar.rule_of(symbol) {
+            symbol = *edge(grammar.body(rule)).expect("a rule is not empty");
+        }
+        tokens.get(symbol)
+    };
+    let is_safe = |place: usize| {
+        let before = token_at_the_edge(grammar.root()[place - 1], <[u32]>::last).last();
+        let behind = token_at_the_edge(grammar.root()[place], <[u32]>::first).first();
+        starts.binary_search(&(place as u32)).is_ok()
+            || before.into_iter().chain(behind).any(|&byte| separators[byte as usize])
+    };
     let mut cuts = Vec::new();
     let mut start = 0;
     while start < length || cuts.is_empty() {
-        let end = length.min(start + share);
+        let end = (start + share..length).find(|&place| is_safe(place)).unwrap_or(length);
         // Documents that start here; the first may have started before, and what is empty at the very end belongs to the last part.
         let first = if start == 0 {
             0
@@ -339,7 +360,7 @@ fn cut(grammar: &Grammar, most_symbols: u64) -> Vec<SegmentPart> {
 
 /// The words and separators of a dictionary of which some tokens are used.
 struct Entries {
-    tokens: tadoc_core::archive::Tokens,
+    tokens: Tokens,
     /// Numbers of the tokens that are used, ascending.
     kept: Vec<u32>,
     /// A token of each word, and the forms in which it is used.

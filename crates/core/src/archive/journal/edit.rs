@@ -99,6 +99,11 @@ impl<'t> Edit<'t> {
         }
     }
 
+    /// [`Error::BadEdit`] if no archive can have it, whatever its documents are.
+    pub fn check(&self) -> Result<()> {
+        self.contradiction().map_or(Ok(()), |what| Err(Error::BadEdit { what }))
+    }
+
     /// Why no archive can have it, whatever its documents are.
     fn contradiction(&self) -> Option<&'static str> {
         if let Self::Add { name, .. } | Self::Rename { name, .. } = self {
@@ -122,9 +127,7 @@ impl<'t> Edit<'t> {
 
     /// Appends all of the edit but its text, which is to follow.
     pub(super) fn put_head(&self, into: &mut Vec<u8>) -> Result<()> {
-        if let Some(what) = self.contradiction() {
-            return Err(Error::BadEdit { what });
-        }
+        self.check()?;
         let text_bytes = self.text().len() as u64;
         let mut put = |kind: u8, numbers: &[u64]| {
             into.push(kind);
