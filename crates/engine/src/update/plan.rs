@@ -217,11 +217,11 @@ impl Draft {
 ///
 /// Where a part no longer starts with what it started with, or the one before no longer ends with what it ended with, a word may reach from
 /// one to the other. Then so many bytes as `reach` says of the piece that comes next go with what is before, too.
-fn cut_by_parts<'p>(
-    parts: &'p [Part],
+fn cut_by_parts(
+    parts: &[Part],
     pieces: impl Iterator<Item = Piece>,
     mut reach: impl FnMut(Piece) -> Result<u64>,
-) -> Result<Vec<(&'p Part, Vec<Piece>)>> {
+) -> Result<Vec<(&Part, Vec<Piece>)>> {
     let mut cut: Vec<(&Part, Vec<Piece>)> = parts.iter().map(|part| (part, Vec::new())).collect();
     // Where the last piece went, and where it ends in the stored document, if what is stored there is in its own part.
     let (mut current, mut is_start, mut stored_end) = (0, true, None);

@@ -14,6 +14,9 @@ use tadoc_oracle::Random;
 use super::access_support::INDEXES;
 use super::model::Model;
 
+/// A document, or a part of one.
+type Text = (String, Vec<u8>);
+
 /// How an archive is made.
 #[derive(Debug, Clone, Copy)]
 pub struct Setup {
@@ -63,7 +66,7 @@ impl Setup {
         }
     }
 
-    fn compress(&self, documents: Vec<(String, Vec<u8>)>, path: &Path) {
+    fn compress(&self, documents: Vec<Text>, path: &Path) {
         let inputs = documents
             .into_iter()
             .map(|(name, text)| Input::new(name.into_bytes(), Source::Bytes(text)));
@@ -98,10 +101,10 @@ impl Setup {
     }
 
     /// The documents of each segment, and the number of the first of them.
-    fn cuts(&self, model: &Model, random: &mut Random) -> Vec<(u64, Vec<(String, Vec<u8>)>)> {
+    fn cuts(&self, model: &Model, random: &mut Random) -> Vec<(u64, Vec<Text>)> {
         let bytes: usize = model.documents.values().map(Vec::len).sum();
         let share = bytes as u64 / self.segments + 1;
-        let mut cuts: Vec<(u64, Vec<(String, Vec<u8>)>)> = vec![(0, Vec::new())];
+        let mut cuts: Vec<(u64, Vec<Text>)> = vec![(0, Vec::new())];
         let mut left = random.below(share);
         for (number, (name, text)) in (0..).zip(&model.documents) {
             let mut rest = &text[..];

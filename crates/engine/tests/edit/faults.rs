@@ -183,7 +183,7 @@ fn small_disk() {
     assert_not_recompressed(&path, state);
     std::fs::remove_file(&filler).unwrap();
     go_on(&path, state);
-    assert_eq!(files(&folder), [path.clone()]);
+    assert_eq!(files(&folder), std::slice::from_ref(&path));
     // The same disk, when nothing can be written.
     let status = Command::new("mount").args(["-o", "remount,ro"]).arg(&folder).status().unwrap();
     assert!(status.success());

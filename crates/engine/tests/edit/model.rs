@@ -15,6 +15,9 @@ pub struct Model {
     pub documents: BTreeMap<String, Vec<u8>>,
 }
 
+/// The name of a document, and offsets in it.
+type Places = (Vec<u8>, Vec<u64>);
+
 /// What must come of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected {
@@ -96,11 +99,7 @@ impl Model {
     }
 
     /// Where words in a row are, in one document or in all.
-    fn places(
-        &self,
-        document: Option<&[u8]>,
-        phrase: &[u8],
-    ) -> Result<Vec<(Vec<u8>, Vec<u64>)>, Refusal> {
+    fn places(&self, document: Option<&[u8]>, phrase: &[u8]) -> Result<Vec<Places>, Refusal> {
         let of: Vec<String> = match document {
             Some(name) => vec![self.find(name)?],
             None => self.names(),

@@ -14,6 +14,9 @@ use super::archives::Setup;
 use super::model::{Expected, Model};
 use super::texts::Kind;
 
+/// Gives the next batch, and what must come of it.
+type NextBatch<'n> = dyn FnMut(&mut Script) -> Option<Vec<(Operation, Expected)>> + 'n;
+
 /// Who writes operations, and knows what must come of them.
 pub struct Script {
     pub random: Random,
@@ -63,7 +66,7 @@ impl Script {
         editor: &mut Editor,
         options: BatchOptions,
         what: &str,
-        next: &mut dyn FnMut(&mut Self) -> Option<Vec<(Operation, Expected)>>,
+        next: &mut NextBatch<'_>,
     ) {
         let waiting = RefCell::new(VecDeque::<(Operation, Expected)>::new());
         let mut batches = || {
