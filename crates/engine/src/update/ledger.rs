@@ -113,6 +113,7 @@ impl Ledger {
     }
 
     /// Whether a document is stored, and no edit has changed it.
+    #[cfg(test)]
     pub(crate) fn is_untouched(&self, document: u32) -> bool {
         (document as usize) < self.stored_count() && !self.touched.contains_key(&document)
     }
@@ -138,6 +139,7 @@ impl Ledger {
     }
 
     /// How many bytes all documents have.
+    #[cfg(test)]
     pub(crate) fn text_bytes(&self) -> u64 {
         self.text_bytes
     }

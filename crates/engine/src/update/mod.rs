@@ -9,6 +9,7 @@
 //! segment that edits have touched; `edited` keeps both for a corpus.
 
 mod batch;
+mod dictionary;
 mod digests;
 mod edited;
 mod editor;

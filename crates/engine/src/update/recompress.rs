@@ -12,7 +12,9 @@ use rayon::prelude::*;
 use tadoc_core::Grammar;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::journal::ArchiveLock;
-use tadoc_core::archive::{Archive, ArchiveWriter, Dictionary, EncodedSegment, Summary, Tokens};
+use tadoc_core::archive::{
+    Archive, ArchiveWriter, EncodedDictionary, EncodedSegment, Summary, Tokens,
+};
 
 use super::digests::digests;
 use super::editor::Editor;
@@ -189,14 +191,17 @@ impl Recompression<'_> {
                 let make =
                     |number| make(corpus, number, builder, before.level, most_symbols, cancel);
                 let makes = || group.clone().into_par_iter().map(make).collect::<Result<Vec<_>>>();
+                // Both need the edited segments.
+                let edit = |number| corpus.edited_segment(number).map(|_| ());
+                pool.install(|| group.clone().into_par_iter().try_for_each(edit))?;
                 // Digests are found beside the first segments that are made: much of both runs on one thread.
                 let digest = || match table {
                     None => numbers.map(|numbers| digests(corpus, numbers, &())).transpose(),
                     Some(_) => Ok(None),
                 };
-                pool.install(|| rayon::join(makes, digest))
+                Ok::<_, Error>(pool.install(|| rayon::join(makes, digest)))
             };
-            let (made, digested) = watch.during(work)?;
+            let (made, digested) = watch.during(work)??;
             table = digested?.or(table);
             for (number, made) in group.clone().zip(made?) {
                 for (encoded, info) in made {
@@ -229,8 +234,8 @@ impl Recompression<'_> {
         let segments = &self.corpus.summary().segments;
         let mut symbols = 0;
         let fitting = (first..segments.len()).take_while(|&number| {
-            // What edits have added to a segment is not known yet; they seldom double it.
-            symbols += 2 * segments[number].symbols;
+            // What edits have added to a segment is not known yet; it is seldom half of it.
+            symbols += segments[number].symbols * 3 / 2;
             self.corpus.stored_segment(number).is_none() && symbols <= most_symbols
         });
         first..first + fitting.count().max(1)
@@ -273,34 +278,62 @@ fn make(
     let (tokens, separators) = (dictionary.tokens(u64::MAX)?, corpus.lexer()?.ascii_separators());
     for part in cut(grammar, most_symbols, &tokens, &separators) {
         cancel.check()?;
-        let again = build_again(&part.grammar, line_ends, builder, cancel)?;
-        let (again, kept) = with_used_tokens(&again);
-        let entries = Entries::new(dictionary, &kept)?;
+        let (grammar, kept) = with_used_tokens(&part.grammar);
+        let entries = Entries::new(&tokens, dictionary.word_token_count(), &kept);
+        let line_ends: Vec<bool> = kept.iter().map(|&token| line_ends[token as usize]).collect();
+        // Parts of building run on one thread: the dictionary is encoded beside them.
+        let (again, encoded) = rayon::join(
+            || build_again(&grammar, &line_ends, builder, cancel),
+            || EncodedDictionary::new(&entries.words(), &entries.separators(), level),
+        );
+        let again = again?;
+        drop(grammar);
+        let (encoded, (length, figures)) = rayon::join(
+            || EncodedSegment::with_dictionary(encoded, &again, level),
+            || rayon::join(|| Length::of(&again, &entries), || figures(&again)),
+        );
+        let Length { bytes, tokens } = length?;
         let info = SegmentInfo {
             first_document: part.first_document as u64,
             documents: again.document_count() as u64,
-            text_bytes: expanded(&again, |token| entries.length(token))?,
-            tokens: expanded(&again, |_| 1)?,
+            text_bytes: bytes,
+            tokens,
             words: entries.words.len() as u64,
-            ..figures(&again)
+            ..figures
         };
-        let encoded = EncodedSegment::new(&again, &entries.words(), &entries.separators(), level);
         made.push((encoded, info));
     }
     Ok(made)
 }
 
-/// The sum of a weight over all tokens of the text.
-fn expanded(grammar: &Grammar, weight: impl Fn(u32) -> u64) -> Result<u64> {
-    let weights = grammar.rule_weights(&weight).map_err(tadoc_core::Error::from)?;
-    Ok(grammar
-        .root()
-        .iter()
-        .map(|&symbol| match grammar.rule_of(symbol) {
-            None => weight(symbol),
-            Some(rule) => weights[rule as usize],
-        })
-        .sum())
+/// How long the text of a grammar is.
+#[derive(Debug, Clone, Copy, Default)]
+struct Length {
+    bytes: u64,
+    tokens: u64,
+}
+
+impl Length {
+    fn of(grammar: &Grammar, entries: &Entries<'_>) -> Result<Self> {
+        let mut of_rules = vec![Self::default(); grammar.rule_count() as usize];
+        let sum = |symbols: &[u32], of_rules: &[Self]| {
+            symbols.iter().try_fold(Self::default(), |sum, &symbol| {
+                let one = match grammar.rule_of(symbol) {
+                    None => Self { bytes: entries.length(symbol), tokens: 1 },
+                    Some(rule) => of_rules[rule as usize],
+                };
+                Some(Self {
+                    bytes: sum.bytes.checked_add(one.bytes)?,
+                    tokens: sum.tokens.checked_add(one.tokens)?,
+                })
+            })
+        };
+        let too_long = || tadoc_core::Error::malformed("a segment has more than 2^64 bytes");
+        for rule in (0..grammar.rule_count()).rev() {
+            of_rules[rule as usize] = sum(grammar.body(rule), &of_rules).ok_or_else(too_long)?;
+        }
+        Ok(sum(grammar.root(), &of_rules).ok_or_else(too_long)?)
+    }
 }
 
 /// Some documents of a segment.
@@ -359,25 +392,23 @@ fn cut(
 }
 
 /// The words and separators of a dictionary of which some tokens are used.
-struct Entries {
-    tokens: Tokens,
+struct Entries<'t> {
+    tokens: &'t Tokens,
     /// Numbers of the tokens that are used, ascending.
-    kept: Vec<u32>,
+    kept: &'t [u32],
     /// A token of each word, and the forms in which it is used.
     words: Vec<(u32, Forms)>,
-    separators: Vec<u32>,
+    separators: &'t [u32],
 }
 
-impl Entries {
-    fn new(dictionary: &Dictionary, kept: &[u32]) -> Result<Self> {
-        let tokens = dictionary.tokens(u64::MAX)?;
-        let word_tokens = dictionary.word_token_count();
+impl<'t> Entries<'t> {
+    fn new(tokens: &'t Tokens, word_tokens: u32, kept: &'t [u32]) -> Self {
         let of_words = kept.partition_point(|&token| token < word_tokens);
         let word = |token: u32| {
             let bytes = tokens.get(token);
             &bytes[access::leading_space(bytes)..]
         };
-        let mut words = Vec::new();
+        let mut words = Vec::with_capacity(of_words);
         for group in kept[..of_words].chunk_by(|&one, &other| word(one) == word(other)) {
             let forms = match (group.len(), access::leading_space(tokens.get(group[0]))) {
                 (1, 0) => Forms::Bare,
@@ -386,8 +417,7 @@ impl Entries {
             };
             words.push((group[0], forms));
         }
-        let separators = kept[of_words..].to_vec();
-        Ok(Self { kept: kept.to_vec(), words, separators, tokens })
+        Self { tokens, kept, words, separators: &kept[of_words..] }
     }
 
     /// The length of a token that is used, by its number among them.
@@ -395,7 +425,7 @@ impl Entries {
         self.tokens.length(self.kept[token as usize])
     }
 
-    fn words(&self) -> Vec<Entry<'_>> {
+    fn words(&self) -> Vec<Entry<'t>> {
         let entry = |&(token, forms): &(u32, Forms)| {
             let bytes = self.tokens.get(token);
             Entry { bytes: &bytes[access::leading_space(bytes)..], forms }
@@ -403,7 +433,7 @@ impl Entries {
         self.words.iter().map(entry).collect()
     }
 
-    fn separators(&self) -> Vec<&[u8]> {
+    fn separators(&self) -> Vec<&'t [u8]> {
         self.separators.iter().map(|&token| self.tokens.get(token)).collect()
     }
 }

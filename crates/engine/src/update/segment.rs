@@ -15,12 +15,12 @@ use tadoc_core::archive::{Dictionary, EncodedDictionary, Tokens};
 use tadoc_core::grammar::Slices;
 use tadoc_core::{Array, Grammar};
 
+use super::dictionary::{EditedDictionary, UNUSED};
 use super::edited::Elsewhere;
 use super::pieces::{Piece, Source};
 use super::plan::PlannedPart;
-use crate::build::dictionary::MergedDictionary;
 use crate::build::interner::Interner;
-use crate::build::lexer::{Lexer, TokenKind};
+use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
 use crate::parallel;
 
@@ -30,9 +30,6 @@ const LEXED_AT_ONCE: usize = 1 << 20;
 /// Work of a stretch of documents that is worth a thread of its own, and of a piece, in bytes of text.
 const LEAST_WORK: u64 = 1 << 16;
 const PIECE_WORK: u64 = 256;
-
-/// What stands for a token or rule that nothing uses.
-const UNUSED: u32 = u32::MAX;
 
 /// What an edited segment is made from.
 pub(super) struct Stored {
@@ -484,49 +481,37 @@ fn assemble(stored: &Stored, stretches: Vec<Stretch>) -> Result<EditedSegment> {
     let grammar = &stored.grammar;
     let token_count = grammar.token_count();
     let used = used_symbols(grammar, &stretches);
-    let mut numbers = vec![UNUSED; token_count as usize];
-    let mut interners = vec![Interner::default()];
-    for token in (0..token_count).filter(|&token| used[token as usize]) {
-        let bytes = stored.tokens.get(token);
-        let kind = match bytes[0] {
-            _ if token >= stored.word_tokens => TokenKind::Separator,
-            b' ' => TokenKind::SpacedWord,
-            _ => TokenKind::Word,
-        };
-        numbers[token as usize] = interners[0].intern(bytes, 0, bytes.len(), kind);
-    }
     // Which interners those of each stretch have become.
-    let (mut firsts, mut rows) = (Vec::new(), Vec::new());
+    let (mut firsts, mut rows, mut interners) = (Vec::new(), Vec::new(), Vec::new());
     for Stretch { symbols, runs, document_ends, lexed } in stretches {
         firsts.push(interners.len());
         interners.extend(lexed.interners);
         rows.push((symbols, runs, document_ends, lexed.tokens, lexed.of_runs));
     }
-    let merged = MergedDictionary::new(&interners, |_, _| true);
-    numbers
-        .par_iter_mut()
-        .filter(|number| **number != UNUSED)
-        .for_each(|number| *number = merged.numbers[0][*number as usize]);
+    let (of_tokens, of_rules) = used.split_at(token_count as usize);
+    let mut merged =
+        EditedDictionary::new(&stored.tokens, stored.word_tokens, of_tokens, &interners);
     let merged_count = merged.token_count();
+    let mut numbers = std::mem::take(&mut merged.stored);
     let mut next = merged_count;
-    numbers.extend(used[token_count as usize..].iter().map(|&used| {
+    numbers.extend(of_rules.iter().map(|&used| {
         next += u32::from(used);
         if used { next - 1 } else { UNUSED }
     }));
 
-    // The documents, then the bodies of the rules that are used. Each part with whose numbers it has.
-    let mut parts: Vec<(usize, &[u32])> = Vec::new();
+    // The documents, then the bodies of the rules that are used. Each part with the numbers of its symbols.
+    let mut parts: Vec<(&[u32], &[u32])> = Vec::new();
     let mut starts = vec![0_u32];
     let mut length = 0_u64;
     for (first, (symbols, runs, document_ends, tokens, of_runs)) in firsts.into_iter().zip(&rows) {
         let mut from = 0;
         let mut ends = document_ends.iter().copied().peekable();
         for (number, run) in runs.iter().enumerate() {
-            parts.push((0, &symbols[from..run.symbols_end]));
+            parts.push((&numbers, &symbols[from..run.symbols_end]));
             length += (run.symbols_end - from) as u64;
             from = run.symbols_end;
             for (stretch, places) in &of_runs[number] {
-                parts.push((first + stretch, &tokens[*stretch][places.clone()]));
+                parts.push((&merged.interned[first + stretch], &tokens[*stretch][places.clone()]));
                 length += places.len() as u64;
             }
             if ends.next_if_eq(&(number + 1)).is_some() {
@@ -535,7 +520,7 @@ fn assemble(stored: &Stored, stretches: Vec<Stretch>) -> Result<EditedSegment> {
         }
     }
     let mut rule_starts = Vec::with_capacity((next - merged_count) as usize + 1);
-    let is_used = |rule: u32| used[(token_count + rule) as usize];
+    let is_used = |rule: u32| of_rules[rule as usize];
     let mut rule = 0;
     while rule < grammar.rule_count() {
         // The bodies of rules in a row are one part.
@@ -546,15 +531,12 @@ fn assemble(stored: &Stored, stretches: Vec<Stretch>) -> Result<EditedSegment> {
             rule += 1;
         }
         let bodies = grammar.rule_starts()[first as usize]..grammar.rule_starts()[rule as usize];
-        parts.push((0, &grammar.symbols()[bodies.start as usize..bodies.end as usize]));
+        parts.push((&numbers, &grammar.symbols()[bodies.start as usize..bodies.end as usize]));
         rule += 1;
     }
     rule_starts.push(u32::try_from(length).map_err(|_| too_many())?);
     let slices: Vec<&[u32]> = parts.iter().map(|(_, row)| *row).collect();
-    let symbols = parallel::map_concat(&slices, |part, symbol| match parts[part].0 {
-        0 => numbers[symbol as usize],
-        interner => merged.numbers[interner][symbol as usize],
-    });
+    let symbols = parallel::map_concat(&slices, |part, symbol| parts[part].0[symbol as usize]);
     let grammar = Grammar::new(merged_count, shared(symbols), shared(rule_starts), shared(starts))
         .map_err(tadoc_core::Error::from)?;
     let dictionary = EncodedDictionary::quick(&merged.words, &merged.separators).open()?;

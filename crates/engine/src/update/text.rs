@@ -66,6 +66,7 @@ impl EditedText {
     }
 
     /// The documents that have pieces, in no order.
+    #[cfg(test)]
     pub(crate) fn documents(&self) -> impl Iterator<Item = (u32, &Pieces)> {
         self.documents.iter().map(|(&number, pieces)| (number, pieces))
     }
@@ -77,6 +78,7 @@ impl EditedText {
     }
 
     /// How much new text there is, with that which is no longer used.
+    #[cfg(test)]
     pub(crate) fn new_bytes(&self) -> u64 {
         self.new_text.len() as u64
     }

@@ -128,6 +128,7 @@ impl Pieces {
     }
 
     /// How many pieces there are.
+    #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.count
     }
