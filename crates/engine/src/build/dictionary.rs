@@ -112,7 +112,8 @@ fn word(interner: &Interner, token: u32) -> &[u8] {
     if interner.kind(token) == TokenKind::SpacedWord { &bytes[1..] } else { bytes }
 }
 
-fn prefix(bytes: &[u8]) -> u64 {
+/// The first eight bytes as a number that sorts as they do.
+pub(crate) fn prefix(bytes: &[u8]) -> u64 {
     let mut eight = [0; 8];
     let length = bytes.len().min(8);
     eight[..length].copy_from_slice(&bytes[..length]);

@@ -70,27 +70,6 @@ impl Interner {
         }
     }
 
-    /// The number of a token, if it was interned.
-    pub fn find(&self, token: &[u8]) -> Option<u32> {
-        let long = token.len() > LONGEST_SHORT;
-        let key = match long {
-            true => self.hash(token) | LONG,
-            false => short_key(token, 0, token.len()),
-        };
-        let mask = self.entries.len() - 1;
-        let mut slot = self.slot(key) & mask;
-        loop {
-            let entry = self.entries[slot];
-            if entry.key == key && (!long || self.token(entry.token) == token) {
-                return Some(entry.token);
-            }
-            if entry.key == 0 {
-                return None;
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-
     #[cold]
     fn add(&mut self, slot: usize, key: u64, bytes: &[u8], kind: TokenKind) -> u32 {
         let token = self.ends.len() as u32;

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use rayon::prelude::*;
 use tadoc_core::Grammar;
 use tadoc_core::archive::journal::Journal;
 use tadoc_core::archive::{
@@ -208,6 +209,12 @@ impl Corpus {
             Ok(stored) => Ok(self.archive.segment(stored)?),
             Err(edited) => Ok((edited.grammar.clone(), edited.dictionary.clone())),
         }
+    }
+
+    /// Makes those segments that edits have touched, side by side: for who needs all of them.
+    pub(crate) fn prepare(&self, numbers: impl IntoParallelIterator<Item = usize>) -> Result<()> {
+        let edit = |number| self.edited_segment(number).map(|_| ());
+        numbers.into_par_iter().try_for_each(edit)
     }
 
     /// The number that a segment has in the archive, or what edits have made of it.

@@ -1,13 +1,16 @@
 //! The dictionary of an edited segment: that of the stored one, with what is new put where it belongs and what is no longer used left out.
 //!
-//! Stored tokens are in order already, so only new ones are sorted, and found a place by halving. Cost: a hash table of the stored
-//! tokens, a look-up for each token that a thread found in new text, and a pass over all.
+//! Stored tokens are in order already; those that threads found in new text are sorted, and both are merged. Cost: that sort, and a pass
+//! over all.
+
+use std::cmp::Ordering;
 
 use rayon::prelude::*;
 use tadoc_core::archive::Tokens;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 
 use crate::access::leading_space;
+use crate::build::dictionary::prefix;
 use crate::build::interner::Interner;
 use crate::build::lexer::TokenKind;
 
@@ -28,20 +31,31 @@ pub(super) struct EditedDictionary<'t> {
     pub(super) line_ends: Vec<bool>,
 }
 
-/// A token that is not stored; ordered as tokens are in a dictionary.
+/// A token, to be ordered as tokens are in a dictionary.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct New<'t> {
+struct Key<'t> {
     is_separator: bool,
+    /// The first bytes, as a number that sorts as they do: most comparisons need no more.
+    prefix: u64,
     /// The word, or the separator.
     bytes: &'t [u8],
     is_spaced: bool,
 }
 
-impl<'t> New<'t> {
+impl<'t> Key<'t> {
     fn of(bytes: &'t [u8], is_separator: bool) -> Self {
         let space = if is_separator { 0 } else { leading_space(bytes) };
-        Self { is_separator, bytes: &bytes[space..], is_spaced: space > 0 }
+        let bytes = &bytes[space..];
+        Self { is_separator, prefix: prefix(bytes), bytes, is_spaced: space > 0 }
     }
+}
+
+/// A token that a thread found in new text.
+#[derive(Clone, Copy)]
+struct Found<'t> {
+    key: Key<'t>,
+    interner: u32,
+    token: u32,
 }
 
 impl<'t> EditedDictionary<'t> {
@@ -52,81 +66,59 @@ impl<'t> EditedDictionary<'t> {
         used: &[bool],
         interners: &'t [Interner],
     ) -> Self {
-        let known = table(tokens, word_tokens);
-        let of = |interner: &'t Interner, token: u32| {
-            New::of(interner.token(token), interner.kind(token) == TokenKind::Separator)
-        };
-        // For each interned token the stored one that it is.
-        let found: Vec<Vec<Option<u32>>> = interners
-            .par_iter()
-            .map(|interner| {
-                let tokens = (0..interner.len() as u32).into_par_iter().with_min_len(1 << 12);
-                tokens.map(|token| known.find(interner.token(token))).collect()
-            })
-            .collect();
-        drop(known);
-        let mut new: Vec<New<'t>> = Vec::new();
-        let mut is_used = used.to_vec();
-        for (interner, found) in interners.iter().zip(&found) {
-            for (token, found) in (0..).zip(found) {
-                match found {
-                    Some(stored) => is_used[*stored as usize] = true,
-                    None => new.push(of(interner, token)),
-                }
-            }
+        let mut found: Vec<Found<'t>> = Vec::new();
+        for (number, interner) in (0..).zip(interners) {
+            found.par_extend((0..interner.len() as u32).into_par_iter().map(|token| {
+                let is_separator = interner.kind(token) == TokenKind::Separator;
+                Found { key: Key::of(interner.token(token), is_separator), interner: number, token }
+            }));
         }
-        new.par_sort_unstable();
-        new.dedup();
-        // Before which stored token each of them is.
-        let places: Vec<u32> = new
-            .par_iter()
-            .map(|new| {
-                let (mut low, mut high) = (0, tokens.len() as u32);
-                while low < high {
-                    let middle = low.midpoint(high);
-                    let stored = New::of(tokens.get(middle), middle >= word_tokens);
-                    if stored < *new { low = middle + 1 } else { high = middle }
-                }
-                low
-            })
-            .collect();
+        found.par_sort_unstable_by(|one, other| one.key.cmp(&other.key));
         let mut merged = Self {
             words: Vec::with_capacity(word_tokens as usize),
             separators: Vec::with_capacity(tokens.len() - word_tokens as usize),
             stored: vec![UNUSED; tokens.len()],
-            interned: Vec::with_capacity(interners.len()),
-            line_ends: Vec::with_capacity(tokens.len() + new.len()),
+            interned: interners.iter().map(|interner| vec![UNUSED; interner.len()]).collect(),
+            line_ends: Vec::with_capacity(tokens.len()),
         };
-        let mut numbers_of_new = Vec::with_capacity(new.len());
-        let mut waiting = new.iter().zip(&places).peekable();
-        for token in 0..=tokens.len() as u32 {
-            while let Some((new, _)) = waiting.next_if(|(_, place)| **place == token) {
-                numbers_of_new.push(merged.push(*new));
+        let stored = |token: u32| Key::of(tokens.get(token), token >= word_tokens);
+        let end = tokens.len() as u32;
+        let mut next = 0;
+        for equal in found.chunk_by(|one, other| one.key == other.key) {
+            let key = equal[0].key;
+            let mut order = Ordering::Greater;
+            while next < end {
+                order = stored(next).cmp(&key);
+                if order != Ordering::Less {
+                    break;
+                }
+                merged.push_stored(next, stored(next), used);
+                next += 1;
             }
-            if is_used.get(token as usize) == Some(&true) {
-                let stored = New::of(tokens.get(token), token >= word_tokens);
-                merged.stored[token as usize] = merged.push(stored);
+            let number = merged.push(key);
+            if next < end && order == Ordering::Equal {
+                merged.stored[next as usize] = number;
+                next += 1;
+            }
+            for found in equal {
+                merged.interned[found.interner as usize][found.token as usize] = number;
             }
         }
-        merged.interned = interners
-            .par_iter()
-            .zip(found)
-            .map(|(interner, found)| {
-                let number = |(token, found): (usize, Option<u32>)| match found {
-                    Some(stored) => merged.stored[stored as usize],
-                    None => {
-                        let place = new.binary_search(&of(interner, token as u32));
-                        numbers_of_new[place.expect("it was put there")]
-                    }
-                };
-                found.into_par_iter().enumerate().with_min_len(1 << 12).map(number).collect()
-            })
-            .collect();
+        for token in next..end {
+            merged.push_stored(token, stored(token), used);
+        }
         merged
     }
 
+    /// Appends a stored token that is not in new text, if it is used.
+    fn push_stored(&mut self, token: u32, key: Key<'t>, used: &[bool]) {
+        if used[token as usize] {
+            self.stored[token as usize] = self.push(key);
+        }
+    }
+
     /// Appends the next token; gives its number.
-    fn push(&mut self, token: New<'t>) -> u32 {
+    fn push(&mut self, token: Key<'t>) -> u32 {
         let number = self.line_ends.len() as u32;
         if token.is_separator {
             self.separators.push(token.bytes);
@@ -153,20 +145,4 @@ impl<'t> EditedDictionary<'t> {
     pub(super) fn token_count(&self) -> u32 {
         self.line_ends.len() as u32
     }
-}
-
-/// The stored tokens, to be found by their bytes.
-fn table(tokens: &Tokens, word_tokens: u32) -> Interner {
-    let mut interner = Interner::default();
-    for token in 0..tokens.len() as u32 {
-        let bytes = tokens.get(token);
-        let kind = match leading_space(bytes) {
-            _ if token >= word_tokens => TokenKind::Separator,
-            0 => TokenKind::Word,
-            _ => TokenKind::SpacedWord,
-        };
-        let number = interner.intern(bytes, 0, bytes.len(), kind);
-        debug_assert_eq!(number, token, "tokens are distinct");
-    }
-    interner
 }

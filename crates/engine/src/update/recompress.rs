@@ -192,8 +192,7 @@ impl Recompression<'_> {
                     |number| make(corpus, number, builder, before.level, most_symbols, cancel);
                 let makes = || group.clone().into_par_iter().map(make).collect::<Result<Vec<_>>>();
                 // Both need the edited segments.
-                let edit = |number| corpus.edited_segment(number).map(|_| ());
-                pool.install(|| group.clone().into_par_iter().try_for_each(edit))?;
+                pool.install(|| corpus.prepare(group.clone()))?;
                 // Digests are found beside the first segments that are made: much of both runs on one thread.
                 let digest = || match table {
                     None => numbers.map(|numbers| digests(corpus, numbers, &())).transpose(),
@@ -234,8 +233,8 @@ impl Recompression<'_> {
         let segments = &self.corpus.summary().segments;
         let mut symbols = 0;
         let fitting = (first..segments.len()).take_while(|&number| {
-            // What edits have added to a segment is not known yet; it is seldom half of it.
-            symbols += segments[number].symbols * 3 / 2;
+            // What edits have added to a segment is not known yet; what a symbol takes is on the safe side.
+            symbols += segments[number].symbols;
             self.corpus.stored_segment(number).is_none() && symbols <= most_symbols
         });
         first..first + fitting.count().max(1)

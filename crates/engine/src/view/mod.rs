@@ -131,6 +131,10 @@ fn make_from(
         inputs.extend(inputs_of(corpus, stored, chosen, first_document as u32));
         first_document += count;
     }
+    inputs.par_iter().try_for_each(|input| match &input.of {
+        Of::Segment(corpus, segment) => corpus.prepare([*segment]),
+        Of::View(_) => Ok(()),
+    })?;
     let mut terms_of_inputs = Vec::with_capacity(inputs.len());
     let mut of_tokens = Vec::with_capacity(inputs.len());
     for input in &inputs {
