@@ -38,10 +38,20 @@ impl Ingest {
             before += bytes;
             before <= half
         });
-        let first = first.count().max(1).min(corpus.files.len() - 1);
-        let (kept, streamed) = corpus.files.split_at(first);
+        let (kept, streamed) = corpus.files.split_at(first.count());
         let folder = work.join("ingest");
         let _ = fs::remove_dir_all(&folder);
+        fs::create_dir_all(&folder)?;
+        // In memory, so that the disk is not measured. If the first file is half of all, half of that is kept.
+        let mut text = Vec::new();
+        let mut text_bytes = kept.iter().map(|(_, bytes)| bytes).sum();
+        if let ([], [(file, _), ..]) = (kept, streamed) {
+            let mut whole = fs::read(file)?;
+            let cut = whole.len() / 2;
+            text = whole.split_off(cut);
+            text_bytes = cut as u64;
+            fs::write(folder.join("first"), whole)?;
+        }
         for (file, _) in kept {
             let link = folder.join(file.strip_prefix(&corpus.folder)?);
             fs::create_dir_all(link.parent().context("a file is in a folder")?)?;
@@ -61,15 +71,13 @@ impl Ingest {
         };
         compress(&archive)?;
         let before_bytes = fs::metadata(&archive)?.len();
-        // In memory, so that the disk is not measured.
-        let mut text = Vec::new();
-        for (file, _) in streamed {
-            File::open(file)?.read_to_end(&mut text)?;
+        for (file, _) in streamed.iter().skip(usize::from(kept.is_empty())) {
             if text.len() as u64 >= most {
-                text.truncate(most as usize);
                 break;
             }
+            File::open(file)?.read_to_end(&mut text)?;
         }
+        text.truncate(most as usize);
         let start = Instant::now();
         let mut child = Command::new(&tadoc)
             .arg("append")
@@ -88,7 +96,7 @@ impl Ingest {
         let at_once: PathBuf = work.join("at-once.tdc");
         let at_once_seconds = compress(&at_once)?;
         let result = Self {
-            text_bytes: kept.iter().map(|(_, bytes)| bytes).sum(),
+            text_bytes,
             streamed_bytes: text.len() as u64,
             stream_seconds,
             recompress_seconds,

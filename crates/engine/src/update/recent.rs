@@ -4,8 +4,8 @@
 //! looked at here, and everything that the base finds outside of them is moved to where it is now. Questions wait, so that many of them
 //! are asked at once; what was edited after them does not matter to them.
 //!
-//! Cost of a read of an edited document: what the question costs, a look at a few bytes for each piece of the document (kept until the next edit of it), and the
-//! words of its zones.
+//! Cost of a read of an edited document: what the question costs, and a pass over the pieces of the document if it was edited since the last read; a search reads the
+//! words of its zones, a count knows them.
 
 use std::cell::RefCell;
 use std::ops::Range;
@@ -16,10 +16,10 @@ use hashbrown::{HashMap, HashSet};
 use tadoc_core::archive::journal::Edit;
 
 use super::batch::{Operation, Outcome};
-use super::pieces::{Pieces, Source};
-use super::zones::{Text, Zones};
+use super::pieces::{Piece, Pieces, Source};
+use super::zones::{Borders, Text, ZoneWords, Zones};
 use super::{EditedText, Ledger};
-use crate::access::{self, Access, Phrase, words};
+use crate::access::{self, Access, Phrase};
 use crate::analyzer::Analyzer;
 use crate::error::{Error, Result};
 
@@ -41,8 +41,19 @@ pub(super) struct Recent<'a, 'c> {
     /// Those that were removed.
     gone: HashSet<u32, FixedState>,
     edits: usize,
-    zones: RefCell<HashMap<u32, Arc<Zones>, FixedState>>,
+    known: RefCell<HashMap<u32, Known, FixedState>>,
     separators: [bool; 256],
+}
+
+/// What was found out about a document that was edited.
+#[derive(Default)]
+struct Known {
+    /// Its zones, until it is edited again.
+    zones: Option<Arc<Zones>>,
+    borders: Borders,
+    /// The words of its zones, or of those that it had.
+    words: ZoneWords,
+    words_are_current: bool,
 }
 
 /// What becomes of a read.
@@ -66,8 +77,8 @@ pub(super) struct Question {
 enum Then {
     /// They are bytes, or words; of a document that has this name now.
     Nothing { name: Option<Vec<u8>> },
-    /// The first count and these occurrences, less the other counts and these.
-    Count { more: u64, less: u64 },
+    /// The first count less the others, and this.
+    Count { difference: i64 },
     /// Their offsets, moved.
     Search { documents: Vec<Changed>, count_only: bool, name: Option<Vec<u8>> },
 }
@@ -97,14 +108,14 @@ impl<'a, 'c> Recent<'a, 'c> {
             changed: HashSet::default(),
             gone: HashSet::default(),
             edits: 0,
-            zones: RefCell::default(),
+            known: RefCell::default(),
             separators: access.lexer().ascii_separators(),
         }
     }
 
     /// Takes an edit that the ledger has just taken.
     pub(super) fn apply(&mut self, edit: &Edit<'_>, ledger: &Ledger) {
-        let Self { access, places, text, changed, gone, zones, edits, .. } = self;
+        let Self { access, places, text, changed, gone, known, edits, .. } = self;
         let base_bytes = |document: u32| {
             place_of(places, document).map_or(0, |place| access.documents()[place as usize].bytes)
         };
@@ -121,7 +132,10 @@ impl<'a, 'c> Recent<'a, 'c> {
         if matches!(edit, Edit::Remove { .. }) {
             gone.insert(document);
         }
-        zones.get_mut().remove(&document);
+        if let Some(known) = known.get_mut().get_mut(&document) {
+            known.zones = None;
+            known.words_are_current = false;
+        }
         changed.insert(document);
         *edits += 1;
     }
@@ -210,7 +224,7 @@ impl<'a, 'c> Recent<'a, 'c> {
         let name = document.map(|number| ledger.name(number).to_vec());
         if changed.is_empty() {
             let then = match counts {
-                true => Then::Count { more: 0, less: 0 },
+                true => Then::Count { difference: 0 },
                 false => Then::Search { documents: Vec::new(), count_only: false, name },
             };
             return Ok(waits(vec![of_base(place.flatten())], then));
@@ -247,7 +261,7 @@ impl<'a, 'c> Recent<'a, 'c> {
         terms: &Phrase,
     ) -> Result<Option<Question>> {
         let count = |place| access::Operation::Count { document: place, phrase: phrase.to_vec() };
-        let (mut more, mut less) = (0, 0);
+        let mut difference = 0;
         let mut base = match document {
             None => vec![count(None)],
             Some(number) => {
@@ -255,8 +269,8 @@ impl<'a, 'c> Recent<'a, 'c> {
             }
         };
         let is_asked = !base.is_empty();
-        let mut text = Vec::new();
         let word = &terms.terms()[0][..];
+        let mut known = self.known.borrow_mut();
         for &number in changed {
             let place = place_of(&self.places, number);
             let Some(pieces) = self.text.document(number) else {
@@ -266,28 +280,29 @@ impl<'a, 'c> Recent<'a, 'c> {
                 }
                 continue;
             };
-            let zones = self.zones(number, pieces)?;
+            let zones = self.zones(known.entry(number).or_default(), number, pieces)?;
             if zones.base_bytes_gone() > MOST_GONE {
                 return Ok(None);
             }
-            let lexer = self.access.lexer();
-            let mut count_in = |reader: &mut dyn Text, range: Range<u64>| -> Result<u64> {
-                text.clear();
-                reader.read(range, &mut text)?;
-                let words = words(lexer, &text);
-                Ok(words.into_iter().filter(|found| &text[found.clone()] == word).count() as u64)
-            };
-            for zone in zones.zones() {
-                more += count_in(&mut self.edited(number, pieces), zone.edited.clone())?;
-                if let Some(place) = place {
-                    less += count_in(&mut self.base(place), zone.base.clone())?;
-                }
+            let known = known.entry(number).or_default();
+            if !known.words_are_current {
+                let mut base = self.base(place.unwrap_or(0));
+                let read = |piece: Piece, into: &mut Vec<u8>| match piece.source() {
+                    Source::New => {
+                        into.extend_from_slice(self.text.new_text(piece));
+                        Ok(())
+                    }
+                    Source::Stored => base.read(piece.start()..piece.end(), into),
+                };
+                known.words.update(&zones, pieces.iter(), self.access.lexer(), read)?;
+                known.words_are_current = true;
             }
+            difference += known.words.difference(word);
         }
         if !is_asked {
             base.clear();
         }
-        Ok(Some(Question { base, then: Then::Count { more, less } }))
+        Ok(Some(Question { base, then: Then::Count { difference } }))
     }
 
     fn changed_document(&self, number: u32, terms: &Phrase, ledger: &Ledger) -> Result<Changed> {
@@ -296,7 +311,8 @@ impl<'a, 'c> Recent<'a, 'c> {
         let Some(pieces) = self.text.document(number).filter(|_| name.is_some()) else {
             return Ok(Changed { place, name, zones: None, found: Vec::new() });
         };
-        let zones = self.zones(number, pieces)?;
+        let mut known = self.known.borrow_mut();
+        let zones = self.zones(known.entry(number).or_default(), number, pieces)?;
         let mut edited = self.edited(number, pieces);
         let lexer = self.access.lexer();
         let (found, limits) =
@@ -304,17 +320,17 @@ impl<'a, 'c> Recent<'a, 'c> {
         Ok(Changed { place, name, zones: Some((zones, limits)), found })
     }
 
-    fn zones(&self, number: u32, pieces: &Pieces) -> Result<Arc<Zones>> {
-        if let Some(zones) = self.zones.borrow().get(&number) {
+    /// The zones of a document, of which what is known is kept.
+    fn zones(&self, known: &mut Known, number: u32, pieces: &Pieces) -> Result<Arc<Zones>> {
+        if let Some(zones) = &known.zones {
             return Ok(zones.clone());
         }
         let place = place_of(&self.places, number);
         let base_bytes = place.map_or(0, |place| self.access.documents()[place as usize].bytes);
         let mut base = self.base(place.unwrap_or(0));
-        let zones = Zones::new(pieces.iter(), base_bytes, &mut base, &self.separators)?;
-        let zones = Arc::new(zones);
-        self.zones.borrow_mut().insert(number, zones.clone());
-        Ok(zones)
+        let zones =
+            Zones::new(pieces.iter(), base_bytes, &mut base, &self.separators, &mut known.borders)?;
+        Ok(known.zones.insert(Arc::new(zones)).clone())
     }
 
     /// The place in the base of a document that is there and not new.
@@ -362,13 +378,14 @@ impl<'a, 'c> Recent<'a, 'c> {
                 ),
                 _ => unreachable!("bytes or words were asked for"),
             }),
-            Then::Count { more, less } => {
+            Then::Count { difference } => {
                 let mut counts = answers.into_iter().map(|answer| match answer {
                     access::Outcome::Count(count) => count,
                     _ => unreachable!("counts were asked for"),
                 });
                 let first = counts.next().unwrap_or(0);
-                Ok(Outcome::Count(first + more - less - counts.sum::<u64>()))
+                let count = (first - counts.sum::<u64>()).checked_add_signed(difference);
+                Ok(Outcome::Count(count.expect("no more words go than there are")))
             }
             Then::Search { documents, count_only, name } => {
                 let found = match answers.into_iter().next() {

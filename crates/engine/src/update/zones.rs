@@ -2,9 +2,13 @@
 //!
 //! A *zone* is a stretch of the edited text that has everything that is new, and whatever a word could reach from there; all other text
 //! is that of the base, moved. Both ends of a zone are beside a separator, so that its words are those of the whole
-//! text. Cost: a few bytes of the base are read for each end of a piece; a document of `k` pieces has at most `k + 1` zones.
+//! text. Cost: a pass over the pieces, of which a document with `k` has at most `k + 1` zones; a few bytes of the base are read for each end
+//! of a piece that was not there before, and the words of each zone that was not.
 
 use std::ops::Range;
+
+use foldhash::fast::FixedState;
+use hashbrown::{HashMap, HashSet};
 
 use super::pieces::{Piece, Source};
 use crate::Lexer;
@@ -37,10 +41,108 @@ pub(super) trait Text {
 
 /// A stretch that the edited text and the base share, by where it starts in both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Shared {
-    pub(super) edited: u64,
-    pub(super) base: u64,
-    pub(super) bytes: u64,
+struct Shared {
+    edited: u64,
+    base: u64,
+    bytes: u64,
+}
+
+/// Where separators of the base are nearest to ends of pieces: found once, as the base does not change.
+#[derive(Debug, Default)]
+pub(super) struct Borders {
+    first_from: HashMap<u64, u64, FixedState>,
+    behind_last_before: HashMap<u64, u64, FixedState>,
+}
+
+impl Borders {
+    /// The first separator at or behind a place, or the end of the base.
+    fn first_from(
+        &mut self,
+        place: u64,
+        base_bytes: u64,
+        base: &mut dyn Text,
+        separators: &[bool; 256],
+    ) -> Result<u64> {
+        if let Some(&found) = self.first_from.get(&place) {
+            return Ok(found);
+        }
+        let found = first_separator(place..base_bytes, base, separators)?;
+        self.first_from.insert(place, found);
+        Ok(found)
+    }
+
+    /// The place behind the last separator before a place, or the start of the base.
+    fn behind_last_before(
+        &mut self,
+        place: u64,
+        base: &mut dyn Text,
+        separators: &[bool; 256],
+    ) -> Result<u64> {
+        if let Some(&found) = self.behind_last_before.get(&place) {
+            return Ok(found);
+        }
+        let found = behind_last_separator(0..place, base, separators)?;
+        self.behind_last_before.insert(place, found);
+        Ok(found)
+    }
+}
+
+/// How often each word is in the zones of a document, less how often it was in the stretches of the base that they are in the place of.
+#[derive(Debug, Default)]
+pub(super) struct ZoneWords {
+    zones: HashSet<Content, FixedState>,
+    differences: HashMap<Vec<u8>, i64, FixedState>,
+}
+
+/// What a zone is made of. Neither the base nor new text changes, so zones with equal contents have equal words.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Content {
+    base: Range<u64>,
+    pieces: Vec<Piece>,
+}
+
+impl ZoneWords {
+    /// By how much more often a word is in the document than in its base.
+    pub(super) fn difference(&self, word: &[u8]) -> i64 {
+        self.differences.get(word).copied().unwrap_or(0)
+    }
+
+    /// Goes from the zones that the document had to those that it has; only others than before are read. `read` appends the bytes of a piece.
+    pub(super) fn update(
+        &mut self,
+        zones: &Zones,
+        pieces: impl Iterator<Item = Piece>,
+        lexer: Lexer,
+        mut read: impl FnMut(Piece, &mut Vec<u8>) -> Result<()>,
+    ) -> Result<()> {
+        let now: HashSet<Content, FixedState> = zones.contents(pieces).into_iter().collect();
+        let before = std::mem::take(&mut self.zones);
+        let mut text = Vec::new();
+        for (zone, sign) in before
+            .difference(&now)
+            .map(|zone| (zone, -1))
+            .chain(now.difference(&before).map(|zone| (zone, 1)))
+        {
+            text.clear();
+            zone.pieces.iter().try_for_each(|&piece| read(piece, &mut text))?;
+            self.count(lexer, &text, sign);
+            text.clear();
+            if !zone.base.is_empty() {
+                let bytes = zone.base.end - zone.base.start;
+                read(Piece::new(Source::Stored, zone.base.start, bytes), &mut text)?;
+            }
+            self.count(lexer, &text, -sign);
+        }
+        self.differences.retain(|_, difference| *difference != 0);
+        self.zones = now;
+        Ok(())
+    }
+
+    fn count(&mut self, lexer: Lexer, text: &[u8], sign: i64) {
+        for word in words(lexer, text) {
+            *self.differences.entry_ref(&text[word]).or_insert(0) += sign;
+        }
+    }
 }
 
 impl Zones {
@@ -50,6 +152,7 @@ impl Zones {
         base_bytes: u64,
         base: &mut dyn Text,
         separators: &[bool; 256],
+        borders: &mut Borders,
     ) -> Result<Self> {
         let mut shared: Vec<Shared> = Vec::new();
         let mut edited = 0;
@@ -58,10 +161,10 @@ impl Zones {
             if piece.source() == Source::Stored {
                 let (mut start, mut end) = (piece.start(), piece.start() + piece.bytes());
                 if edited > 0 || start > 0 {
-                    start += first_separator(start..end, base, separators)?;
+                    start = borders.first_from(start, base_bytes, base, separators)?;
                 }
                 if pieces.peek().is_some() || end < base_bytes {
-                    end = behind_last_separator(start..end, base, separators)?;
+                    end = borders.behind_last_before(end, base, separators)?;
                 }
                 if start < end {
                     let moved = edited + (start - piece.start());
@@ -86,9 +189,30 @@ impl Zones {
         Ok(Self { zones, edited_bytes: edited, base_bytes })
     }
 
-    /// The zones, in order.
-    pub(super) fn zones(&self) -> &[Zone] {
-        &self.zones
+    /// What each zone is made of.
+    fn contents(&self, pieces: impl Iterator<Item = Piece>) -> Vec<Content> {
+        let mut contents = Vec::with_capacity(self.zones.len());
+        let mut pieces = pieces.peekable();
+        // Where the next piece starts in the edited text.
+        let mut at = 0;
+        for zone in &self.zones {
+            let mut own = Vec::new();
+            while let Some(&piece) = pieces.peek() {
+                let end = at + piece.bytes();
+                let (from, to) = (at.max(zone.edited.start), end.min(zone.edited.end));
+                if from < to {
+                    own.push(Piece::new(piece.source(), piece.start() + (from - at), to - from));
+                }
+                // A piece that goes on behind the zone may have to do with the next one, too.
+                if end > zone.edited.end {
+                    break;
+                }
+                at = end;
+                pieces.next();
+            }
+            contents.push(Content { base: zone.base.clone(), pieces: own });
+        }
+        contents
     }
 
     /// Bytes of the base that zones are in the place of.
@@ -167,7 +291,7 @@ impl Zones {
     }
 }
 
-/// How far it is to the first separator of a stretch, or to its end.
+/// The first separator of a stretch, or its end.
 fn first_separator(
     range: Range<u64>,
     text: &mut dyn Text,
@@ -180,11 +304,11 @@ fn first_separator(
         let end = range.end.min(at + look);
         text.read(at..end, &mut bytes)?;
         if let Some(place) = bytes.iter().position(|&byte| separators[byte as usize]) {
-            return Ok(at - range.start + place as u64);
+            return Ok(at + place as u64);
         }
         (at, look) = (end, look * 2);
     }
-    Ok(range.end - range.start)
+    Ok(range.end)
 }
 
 /// The place behind the last separator of a stretch, or its start.

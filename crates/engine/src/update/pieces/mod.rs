@@ -29,7 +29,7 @@ pub(crate) enum Source {
 }
 
 /// A range of bytes, at least one.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct Piece {
     /// Where it starts, below 2^63, and the source in the highest bit.
     place: u64,
