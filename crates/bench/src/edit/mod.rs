@@ -147,7 +147,7 @@ impl EditBench {
         for folder in corpus::find(&self.corpora, &paths::corpora())? {
             let corpus = Corpus::open(&folder)?;
             let archive = preparation.archive(&corpus)?;
-            corpus.warm_up(&[archive.clone()])?;
+            corpus.warm_up(std::slice::from_ref(&archive))?;
             let result = self.measure(&corpus, &archive)?;
             eprintln!("{}", render::corpus(&result));
             corpora.push(result);

@@ -235,7 +235,8 @@ impl<'s> Cutter<'s> {
         is_end: bool,
     ) -> Result<()> {
         cursor.seek(self, range.start)?;
-        if !(is_start && range.start == cursor.offset) && !self.loosen_start(cursor, &range)? {
+        let starts_whole = is_start && range.start == cursor.offset;
+        if !starts_whole && !self.loosen_start(cursor, &range)? {
             return Ok(());
         }
         self.end_run();
@@ -408,19 +409,22 @@ impl<'s> Cursor<'s> {
     }
 }
 
+/// A number, and a range that belongs to it: of a run and bytes, or of a stretch and tokens.
+type Places = (usize, Range<usize>);
+
 /// Loose text, lexed.
 struct Lexed {
     interners: Vec<Interner>,
     /// Tokens as the interner of the same place numbered them.
     tokens: Vec<Vec<u32>>,
     /// Of each run that has loose text, in order: the pieces that its tokens are in.
-    of_runs: Vec<Vec<(usize, Range<usize>)>>,
+    of_runs: Vec<Vec<Places>>,
 }
 
 impl Lexed {
     fn new(loose: &[u8], runs: &[Run], lexer: Lexer) -> Self {
         // Which run, and which bytes: long texts in several pieces.
-        let mut texts: Vec<(usize, Range<usize>)> = Vec::new();
+        let mut texts: Vec<Places> = Vec::new();
         let mut start = 0;
         for (number, run) in runs.iter().enumerate() {
             while run.loose_end - start > LEXED_AT_ONCE
@@ -438,7 +442,7 @@ impl Lexed {
         }
         // Stretches of about the same length, one for each thread.
         let share = loose.len().div_ceil(rayon::current_num_threads()).max(LEXED_AT_ONCE);
-        let mut stretches: Vec<&[(usize, Range<usize>)]> = Vec::new();
+        let mut stretches: Vec<&[Places]> = Vec::new();
         let mut rest = &texts[..];
         while let Some((_, first)) = rest.first() {
             let end = rest.partition_point(|(_, text)| text.start < first.start + share);
@@ -446,7 +450,7 @@ impl Lexed {
             stretches.push(stretch);
             rest = behind;
         }
-        let lexed: Vec<(Interner, Vec<u32>, Vec<(usize, Range<usize>)>)> = stretches
+        let lexed: Vec<(Interner, Vec<u32>, Vec<Places>)> = stretches
             .into_par_iter()
             .map(|stretch| {
                 let (mut interner, mut tokens) = (Interner::default(), Vec::new());
