@@ -657,3 +657,63 @@ fn completions_and_manual_pages_know_the_commands() {
         assert!(String::from_utf8(page).unwrap().contains("corpus.tdc"), "{command}");
     }
 }
+
+/// The entry of a number: no other one is like it.
+fn entry(number: usize) -> String {
+    format!("entry {number} {}.\n", "word ".repeat(number % 7))
+}
+
+#[test]
+fn what_was_acknowledged_is_there_after_a_kill() {
+    const KILLS: u64 = 60;
+    let folder = opened();
+    let mut random = Random::new(5);
+    // Entries that were acknowledged, and that were given to the command.
+    let (mut acknowledged, mut given) = (0, 0);
+    for kill in 0..KILLS {
+        let durability = *random.choose(&["operation", "batch", "none"]);
+        // Small enough that the archive is compressed again now and then.
+        let more = ["--durability", durability, "--recompress", "20K"];
+        let arguments = [&["edit", "c.tdc", "-f", "-"], &more[..]].concat();
+        let mut command = folder.command(&arguments);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let (mut input, output) = (child.stdin.take().unwrap(), child.stdout.take().unwrap());
+        let writer = std::thread::spawn(move || {
+            let mut written = given;
+            // Until it is killed.
+            loop {
+                let operation =
+                    json!({"op": "append", "document": "empty", "text": entry(written)});
+                if writeln!(input, "{operation}").is_err() {
+                    return written + 1;
+                }
+                written += 1;
+            }
+        });
+        let reader = std::thread::spawn(move || {
+            BufReader::new(output)
+                .lines()
+                .map_while(Result::ok)
+                .filter(|line| line == r#"{"ok":true}"#)
+                .count()
+        });
+        sleep(Duration::from_millis(random.below(60)));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        acknowledged = given + reader.join().unwrap();
+        let most = writer.join().unwrap();
+        let text = cat(&folder, "empty");
+        let whole: String = (0..most).map(entry).collect();
+        assert!(whole.as_bytes().starts_with(&text), "kill {kill}: other entries than were given");
+        given = text.iter().filter(|&&byte| byte == b'\n').count();
+        assert_eq!(text.last().copied().unwrap_or(b'\n'), b'\n', "kill {kill}: half an entry");
+        assert!(given >= acknowledged, "kill {kill}: {acknowledged} acknowledged, {given} there");
+        folder.run(&["verify", "c.tdc"]).succeeds();
+    }
+    assert!(acknowledged > 0, "nothing was acknowledged in time");
+    // Whoever compresses it next leaves nothing of those that were killed.
+    folder.run(&["append", "c.tdc", "empty", "--text", "end"]).succeeds();
+    folder.run(&["recompress", "c.tdc"]).succeeds();
+    let names = folder.names();
+    assert!(names.iter().all(|name| !name.contains(".tmp-")), "{names:?}");
+}
