@@ -12,7 +12,7 @@ use super::feed::{Batch, Feed, Text};
 use super::{Split, Watch};
 use crate::build::interner::Interner;
 use crate::build::lexer::Lexer;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A batch, lexed by one of the threads.
 struct LexedBatch {
@@ -51,20 +51,39 @@ pub(super) struct LexedSegment {
 /// When a segment is full.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
-    pub(super) memory: u64,
-    pub(super) threads: usize,
+    memory: u64,
+    pub(crate) threads: usize,
 }
 
 /// What building a grammar takes for a token, at its peak. Measured: 20 to 28 bytes.
-pub(crate) const BYTES_PER_TOKEN: u64 = 30;
+const BYTES_PER_TOKEN: u64 = 30;
 /// Tokens are numbered with fewer bits while they are paired.
 const MOST_TOKENS: u64 = 1 << 30;
 /// Dictionaries of up to one byte for each so many bytes of text are part of the estimate for the tokens.
 const TEXT_PER_DICTIONARY_BYTE: u64 = 2;
 
 impl Budget {
+    /// What was asked for; where nothing was, what the machine has, within reason.
+    pub(crate) fn new(memory: Option<u64>, threads: Option<usize>) -> Result<Self> {
+        let threads = match threads {
+            Some(threads) => threads.max(1),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        };
+        let least = Self::least(threads);
+        let memory = memory.unwrap_or_else(|| super::default_memory().max(least));
+        if memory < least {
+            return Err(Error::TooLittleMemory { given: memory, least });
+        }
+        Ok(Self { memory, threads })
+    }
+
+    /// How many symbols can be paired at a time.
+    pub(crate) fn most_symbols(self) -> u64 {
+        ((self.memory - Self::least(self.threads)) / BYTES_PER_TOKEN).max(1)
+    }
+
     /// The least that any work can be done with.
-    pub(crate) fn least(threads: usize) -> u64 {
+    fn least(threads: usize) -> u64 {
         // Each thread holds a batch and its tokens, and the dictionaries have some room.
         (64 << 20) + threads as u64 * 10 * super::feed::BATCH
     }

@@ -20,7 +20,7 @@ use tadoc_core::archive::{
 };
 
 use self::feed::Feed;
-pub(crate) use self::lex::{BYTES_PER_TOKEN, Budget};
+pub(crate) use self::lex::Budget;
 use self::lex::{Piece, lex_segment};
 pub(crate) use self::segment::figures;
 pub(crate) use self::watch::Watch;
@@ -138,16 +138,7 @@ pub fn compress(
     if !options.force && output.symlink_metadata().is_ok() {
         return Err(Error::Exists { path: output.to_owned() });
     }
-    let threads = match options.threads {
-        Some(threads) => threads.max(1),
-        None => std::thread::available_parallelism().map_or(1, usize::from),
-    };
-    let least = Budget::least(threads);
-    let memory = options.memory.unwrap_or_else(|| default_memory().max(least));
-    if memory < least {
-        return Err(Error::TooLittleMemory { given: memory, least });
-    }
-    let budget = Budget { memory, threads };
+    let budget = Budget::new(options.memory, options.threads)?;
     let inputs = sorted_by_name(inputs, options.split)?;
     // Told before the work, and held at its end.
     drop(lock_to_replace(output, options.force)?);
@@ -155,7 +146,7 @@ pub fn compress(
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
     let feed = Mutex::new(Feed::new(inputs, options.split));
-    let pool = thread_pool(threads);
+    let pool = thread_pool(budget.threads);
     let mut writer = ArchiveWriter::create(output)?;
     let mut segments: Vec<SegmentInfo> = Vec::new();
     let mut grown = Vec::new();
@@ -214,7 +205,7 @@ pub(crate) fn thread_pool(threads: usize) -> rayon::ThreadPool {
 }
 
 /// Three quarters of what the machine has free, within reason.
-pub(crate) fn default_memory() -> u64 {
+fn default_memory() -> u64 {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
         line.split_whitespace().nth(1)?.parse::<u64>().ok()

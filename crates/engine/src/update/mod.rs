@@ -20,8 +20,6 @@ mod plan;
 mod recent;
 mod recompress;
 mod segment;
-#[cfg(test)]
-mod tests;
 mod text;
 mod zones;
 

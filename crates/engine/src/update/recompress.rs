@@ -23,9 +23,7 @@ use crate::access::{self, Index};
 use crate::build::again::build_again;
 use crate::build::builder::CancelFlag;
 use crate::build::part::{part_of, with_used_tokens};
-use crate::compress::{
-    BYTES_PER_TOKEN, Budget, Builder, WRITTEN_BY, Watch, default_memory, figures, thread_pool,
-};
+use crate::compress::{Budget, Builder, WRITTEN_BY, Watch, figures, thread_pool};
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::progress::Observer;
@@ -161,17 +159,9 @@ impl Recompression<'_> {
         let name = &before.builder;
         let builder =
             Builder::from_name(name).ok_or_else(|| Error::UnknownBuilder { name: name.clone() })?;
-        let threads = match options.threads {
-            Some(threads) => threads.max(1),
-            None => std::thread::available_parallelism().map_or(1, usize::from),
-        };
-        let least = Budget::least(threads);
-        let memory = options.memory.unwrap_or_else(|| default_memory().max(least));
-        if memory < least {
-            return Err(Error::TooLittleMemory { given: memory, least });
-        }
-        let most_symbols = ((memory - least) / BYTES_PER_TOKEN).max(1);
-        let pool = thread_pool(threads);
+        let budget = Budget::new(options.memory, options.threads)?;
+        let most_symbols = budget.most_symbols();
+        let pool = thread_pool(budget.threads);
         let watch = Watch::new(observer, before.text_bytes);
         watch.check()?;
         let mut writer = ArchiveWriter::in_place_of(corpus.archive().path())?;
