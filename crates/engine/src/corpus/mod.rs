@@ -84,6 +84,15 @@ impl EditsInfo {
     }
 }
 
+/// Where a segment is.
+#[derive(Debug)]
+pub(crate) enum Found<'c> {
+    /// In the archive, under this number.
+    Stored(usize),
+    /// Made of edits.
+    Edited(&'c EditedSegment),
+}
+
 /// What came of verifying.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct VerifyReport {
@@ -189,40 +198,40 @@ impl Corpus {
 
     /// The grammar of a segment.
     pub(crate) fn grammar(&self, number: usize) -> Result<Grammar> {
-        match self.edited_segment(number)? {
-            Ok(stored) => Ok(self.archive.grammar(stored)?),
-            Err(edited) => Ok(edited.grammar.clone()),
+        match self.find_segment(number)? {
+            Found::Stored(stored) => Ok(self.archive.grammar(stored)?),
+            Found::Edited(edited) => Ok(edited.grammar.clone()),
         }
     }
 
     /// The dictionary of a segment.
     pub(crate) fn dictionary(&self, number: usize) -> Result<Dictionary> {
-        match self.edited_segment(number)? {
-            Ok(stored) => Ok(self.archive.dictionary(stored)?),
-            Err(edited) => Ok(edited.dictionary.clone()),
+        match self.find_segment(number)? {
+            Found::Stored(stored) => Ok(self.archive.dictionary(stored)?),
+            Found::Edited(edited) => Ok(edited.dictionary.clone()),
         }
     }
 
     /// Grammar and dictionary of a segment, read at the same time.
     pub(crate) fn segment(&self, number: usize) -> Result<(Grammar, Dictionary)> {
-        match self.edited_segment(number)? {
-            Ok(stored) => Ok(self.archive.segment(stored)?),
-            Err(edited) => Ok((edited.grammar.clone(), edited.dictionary.clone())),
+        match self.find_segment(number)? {
+            Found::Stored(stored) => Ok(self.archive.segment(stored)?),
+            Found::Edited(edited) => Ok((edited.grammar.clone(), edited.dictionary.clone())),
         }
     }
 
     /// Makes those segments that edits have touched, side by side: for who needs all of them.
     pub(crate) fn prepare(&self, numbers: impl IntoParallelIterator<Item = usize>) -> Result<()> {
-        let edit = |number| self.edited_segment(number).map(|_| ());
+        let edit = |number| self.find_segment(number).map(|_| ());
         numbers.into_par_iter().try_for_each(edit)
     }
 
     /// The number that a segment has in the archive, or what edits have made of it.
-    pub(crate) fn edited_segment(&self, number: usize) -> Result<Result<usize, &EditedSegment>> {
+    pub(crate) fn find_segment(&self, number: usize) -> Result<Found<'_>> {
         match (&self.edited, self.stored_segment(number)) {
-            (_, Some(stored)) => Ok(Ok(stored)),
+            (_, Some(stored)) => Ok(Found::Stored(stored)),
             (Some(edited), None) => {
-                Ok(Err(edited.segment(&self.archive, number, self.lexer()?)?))
+                Ok(Found::Edited(edited.segment(&self.archive, number, self.lexer()?)?))
             }
             (None, None) => unreachable!("without edits all segments are stored"),
         }

@@ -6,7 +6,10 @@
 //! sequence (`offsets`).
 //!
 //! Readers get ordinary grammars: `plan` says which document is in which segment, and `segment` makes the grammar of a
-//! segment that edits have touched; `edited` keeps both for a corpus.
+//! segment that edits have touched, with its `dictionary`; `edited` keeps both for a corpus.
+//!
+//! Writers have an [`Editor`] (`editor`), which journals edits. It runs batches in which reads see the edits before them (`batch`): on a base and what was
+//! edited since (`recent`), whose words are in `zones`. `recompress` writes the archive anew, and `digests` has those of the documents that have changed.
 
 mod batch;
 mod dictionary;

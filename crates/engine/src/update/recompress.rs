@@ -24,7 +24,7 @@ use crate::build::again::build_again;
 use crate::build::builder::CancelFlag;
 use crate::build::part::{part_of, with_used_tokens};
 use crate::compress::{Budget, Builder, WRITTEN_BY, Watch, figures, thread_pool};
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Found};
 use crate::error::{Error, Result};
 use crate::progress::Observer;
 use crate::{Level, SegmentInfo};
@@ -59,7 +59,7 @@ pub struct RecompressReport {
     pub bytes_before: u64,
     /// Bytes of the file now.
     pub archive_bytes: u64,
-    /// Segments in the archive, and how many of them are new.
+    /// Segments in the archive.
     pub segments: u64,
     /// Segments that were compressed again.
     pub segments_made: u64,
@@ -259,10 +259,10 @@ fn make(
     most_symbols: u64,
     cancel: &CancelFlag,
 ) -> Result<Vec<(EncodedSegment, SegmentInfo)>> {
-    let Err(EditedSegment { grammar, dictionary, line_ends }) = corpus.edited_segment(number)?
-    else {
+    let Found::Edited(segment) = corpus.find_segment(number)? else {
         unreachable!("only edited segments are made");
     };
+    let EditedSegment { grammar, dictionary, line_ends } = segment;
     let mut made = Vec::new();
     let (tokens, separators) = (dictionary.tokens(u64::MAX)?, corpus.lexer()?.ascii_separators());
     for part in cut(grammar, most_symbols, &tokens, &separators) {
