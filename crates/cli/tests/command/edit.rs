@@ -13,23 +13,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use tadoc_oracle::{Lexer, Oracle, Random};
 
-use crate::access::archive;
 use crate::folder::{Folder, TADOC, prose};
-
-fn documents() -> Vec<(String, Vec<u8>)> {
-    vec![
-        ("a.txt".to_string(), b"to be, or not to be".to_vec()),
-        ("b\tc".to_string(), b"be to\xff be\n".to_vec()),
-        ("empty".to_string(), Vec::new()),
-        ("long".to_string(), prose(40_000)),
-    ]
-}
-
-fn opened() -> Folder {
-    let folder = Folder::new();
-    archive(&folder, "c.tdc", &documents());
-    folder
-}
+use crate::query::{documents, opened};
 
 /// The bytes of a document, from the command.
 #[track_caller]

@@ -9,7 +9,8 @@ use tadoc_oracle::{Lexer, Oracle, Random};
 use crate::access::archive;
 use crate::folder::{Folder, prose};
 
-fn documents() -> Vec<(String, Vec<u8>)> {
+/// Documents for batches of operations: a name that is escaped, bytes that are not UTF-8, nothing, and much.
+pub fn documents() -> Vec<(String, Vec<u8>)> {
     vec![
         ("a.txt".to_string(), b"to be, or not to be".to_vec()),
         ("b\tc".to_string(), b"be to\xff be\n".to_vec()),
@@ -18,7 +19,8 @@ fn documents() -> Vec<(String, Vec<u8>)> {
     ]
 }
 
-fn opened() -> Folder {
+/// A folder with an archive of them, `c.tdc`.
+pub fn opened() -> Folder {
     let folder = Folder::new();
     archive(&folder, "c.tdc", &documents());
     folder

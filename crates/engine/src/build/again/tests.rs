@@ -11,6 +11,7 @@ use crate::build::interner::Interner;
 use crate::build::lexer::Lexer;
 use crate::build::order::into_grammar;
 use crate::build::repair::RePair;
+use crate::build::repair::tests::rules_pay;
 use crate::build::sequitur::Sequitur;
 
 const BUILDERS: [Builder; 2] = [Builder::RePair, Builder::Sequitur];
@@ -26,16 +27,7 @@ fn again(grammar: &Grammar, line_ends: &[bool]) -> Grammar {
             let before = grammar.expand(grammar.document(number));
             assert!(before.eq(built.expand(built.document(number))), "document {number}");
         }
-        let mut uses = vec![0; built.rule_count() as usize];
-        for rule in built.symbols().iter().filter_map(|&symbol| built.rule_of(symbol)) {
-            uses[rule as usize] += 1;
-        }
-        for rule in 0..built.rule_count() {
-            assert!(
-                built.body(rule).len() >= 2 && uses[rule as usize] >= 2,
-                "rule {rule} does not pay"
-            );
-        }
+        rules_pay(&built);
         built
     });
     by_pairs

@@ -16,7 +16,7 @@ mod pairs;
 mod queue;
 pub(super) mod sequence;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 use std::hash::BuildHasher;
 

@@ -17,15 +17,8 @@ fn sequence(token_count: u32, documents: &[Vec<u32>]) -> TokenSequence {
 }
 
 /// Builds, and checks that it expands to the documents and that every rule pays.
-fn build(token_count: u32, documents: &[Vec<u32>], line_ends: Vec<bool>) -> Grammar {
-    let grammar = RePair::new(line_ends)
-        .build(sequence(token_count, documents), &CancelFlag::default())
-        .unwrap();
-    assert_eq!(grammar.document_count(), documents.len());
-    for (number, document) in documents.iter().enumerate() {
-        let expanded: Vec<u32> = grammar.expand(grammar.document(number)).collect();
-        assert_eq!(&expanded, document, "document {number}");
-    }
+/// Every rule has two symbols at least, and is used twice.
+pub(in crate::build) fn rules_pay(grammar: &Grammar) {
     let mut uses = vec![0; grammar.rule_count() as usize];
     for rule in grammar.symbols().iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
         uses[rule as usize] += 1;
@@ -36,6 +29,18 @@ fn build(token_count: u32, documents: &[Vec<u32>], line_ends: Vec<bool>) -> Gram
             "rule {rule} does not pay"
         );
     }
+}
+
+fn build(token_count: u32, documents: &[Vec<u32>], line_ends: Vec<bool>) -> Grammar {
+    let grammar = RePair::new(line_ends)
+        .build(sequence(token_count, documents), &CancelFlag::default())
+        .unwrap();
+    assert_eq!(grammar.document_count(), documents.len());
+    for (number, document) in documents.iter().enumerate() {
+        let expanded: Vec<u32> = grammar.expand(grammar.document(number)).collect();
+        assert_eq!(&expanded, document, "document {number}");
+    }
+    rules_pay(&grammar);
     grammar
 }
 
