@@ -1,0 +1,11 @@
+//! The GPU backend: the same tasks and batches as on the processor, with the same answers.
+//!
+//! Kernels are in `kernels/`, in a subset of C that compiles as CUDA and as OpenCL; `device` compiles them at run
+//! time, launches them and owns memory. Nothing of CUDA or OpenCL is needed to build or to start: drivers are
+//! looked for when a device is asked for.
+
+pub mod device;
+mod error;
+
+pub use device::{Device, DeviceInfo};
+pub use error::{Error, Result};
