@@ -9,6 +9,8 @@ mod cuda;
 mod driver;
 mod opencl;
 mod signature;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -386,8 +388,11 @@ fn source_of(module: &Module) -> String {
 
 /// Compiles a kernel file for a CUDA architecture (`compute_75`) without a device, for tests where there is none.
 pub fn compile_for_cuda(module: &Module, architecture: &str) -> Result<Vec<u8>> {
-    cuda::compile(module.name, &source_of(module), architecture)
-        .map_err(|log| Error::Compile { device: architecture.to_owned(), module: module.name, log })
+    cuda::compile(module.name, &source_of(module), architecture).map_err(|log| Error::Compile {
+        device: architecture.to_owned(),
+        module: module.name,
+        log,
+    })
 }
 
 impl<T> Buffer<T> {
