@@ -351,22 +351,20 @@ impl Driver for Cuda {
                 cu::event::record(over, self.stream).map_err(&failed)
             }
         };
-        let length_of = |number: usize| STAGED.min(bytes.len() - number * STAGED);
-        let chunks = bytes.len().div_ceil(STAGED);
-        let lengths: Vec<usize> = (0..chunks).map(length_of).collect();
-        for number in 0..chunks.min(1) {
-            queue(number, lengths[number])?;
+        let mut chunks: Vec<&mut [u8]> = bytes.chunks_mut(STAGED).collect();
+        if let Some(first) = chunks.first() {
+            queue(0, first.len())?;
         }
-        for number in 0..chunks {
-            if number + 1 < chunks {
-                queue(number + 1, lengths[number + 1])?;
+        for number in 0..chunks.len() {
+            if let Some(next) = chunks.get(number + 1) {
+                queue(number + 1, next.len())?;
             }
             let (piece, over) = staging.pieces[number % 2];
+            let chunk = &mut *chunks[number];
             // SAFETY: the copy into the piece is over, and the piece has the bytes of the chunk.
             unsafe {
                 cu::event::synchronize(over).map_err(&failed)?;
-                let staged = std::slice::from_raw_parts(piece, lengths[number]);
-                bytes[number * STAGED..][..lengths[number]].copy_from_slice(staged);
+                chunk.copy_from_slice(std::slice::from_raw_parts(piece, chunk.len()));
             }
         }
         Ok(())

@@ -283,7 +283,7 @@ impl Driver for OpenCl {
     fn fill(&self, to: Handle, offset: usize, length: usize, byte: u8) -> Result<()> {
         // Patterns of four bytes are filled in faster than single ones, where they fit.
         let pattern = [byte; 4];
-        let width = if offset % 4 == 0 && length % 4 == 0 { 4 } else { 1 };
+        let width = if offset.is_multiple_of(4) && length.is_multiple_of(4) { 4 } else { 1 };
         // SAFETY: the memory has so many bytes from there on; the driver copies the pattern before it returns.
         let event = unsafe {
             queue::enqueue_fill_buffer(

@@ -57,6 +57,27 @@ fn a_kernel_runs_and_is_timed() {
 }
 
 #[test]
+fn launches_are_profiled() {
+    let Some(device) = crate::testing::open() else { return };
+    let values = device.upload(&[3_u32; 700]).unwrap();
+    let sums = device.allocate::<u64>(700).unwrap();
+    let seen = device.zeroed::<u32>(1).unwrap();
+    device.start_profile();
+    for _ in 0..3 {
+        let arguments =
+            [(&values).into(), (&sums).into(), (&seen).into(), 700_u32.into(), 5_u64.into()];
+        device.launch(&ADD_UP, groups_for(700), &arguments).unwrap();
+    }
+    let times = device.take_profile().unwrap();
+    assert_eq!(
+        (times.len(), times[0].kernel, times[0].launches),
+        (1, ("device_tests", "add_up"), 3)
+    );
+    assert!(times[0].time > Duration::ZERO);
+    assert_eq!(device.take_profile().unwrap(), []);
+}
+
+#[test]
 fn what_is_not_there_is_told() {
     let error = Device::open(Some("no such device")).unwrap_err();
     assert!(error.to_string().contains("none is called `no such device`"), "{error}");
