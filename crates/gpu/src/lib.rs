@@ -6,8 +6,12 @@
 
 pub mod device;
 mod error;
+pub mod primitives;
+#[cfg(test)]
+mod reference;
 #[doc(hidden)]
 pub mod testing;
+mod tuning;
 
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};

@@ -1,0 +1,47 @@
+//! Numbers that were chosen for speed. Those that kernels know too are written in their files by the same names, and a
+//! test holds both against each other.
+
+/// Values that a lane of a scan adds up at a time. More need more local memory, 9 bytes times 256 for each; fewer have more
+/// barriers for a value.
+pub const SCAN_PER_LANE: usize = 8;
+
+/// Groups of a scan at most, each with a stretch of the values. Enough to fill a large GPU; every group reads the
+/// sums of the stretches before its own, so that more of them cost more than they bring.
+pub const SCAN_GROUPS: usize = 1024;
+
+/// Tiles that one group scans alone: one launch instead of two.
+pub const SCAN_TILES_ALONE: usize = 4;
+
+/// Keys that a lane of a sort has. A tile of 256 times as many is put in order in local memory; the longer it is, the longer
+/// are the runs that are written, and 18 bytes of local memory for each key are what there is.
+pub const SORT_PER_LANE: usize = 8;
+
+/// Bits of a key that a pass of a sort puts in order, at most: kernels have a lane for each digit.
+pub const SORT_DIGIT_BITS: u32 = 8;
+
+/// Places that a lane of a selection looks at.
+pub const SELECT_PER_LANE: usize = 8;
+
+#[cfg(test)]
+mod tests {
+    use crate::device::Module;
+    use crate::primitives;
+
+    /// The number that a kernel file defines by a name.
+    fn defined(module: &Module, name: &str) -> usize {
+        let start = format!("#define {name} ");
+        let line = module.source.lines().find_map(|line| line.strip_prefix(&*start));
+        line.expect("the name is defined").trim().parse().expect("it is a number")
+    }
+
+    #[test]
+    fn kernels_know_the_same_numbers() {
+        assert_eq!(defined(&primitives::scan::MODULE, "PER_LANE"), super::SCAN_PER_LANE);
+        assert_eq!(defined(&primitives::sort::MODULE, "PER_LANE"), super::SORT_PER_LANE);
+        assert_eq!(
+            defined(&primitives::sort::MODULE, "DIGIT_BITS"),
+            super::SORT_DIGIT_BITS as usize
+        );
+        assert_eq!(defined(&primitives::select::MODULE, "PER_LANE"), super::SELECT_PER_LANE);
+    }
+}
