@@ -9,6 +9,7 @@ mod error;
 pub mod primitives;
 #[cfg(test)]
 mod reference;
+pub mod sequences;
 #[doc(hidden)]
 pub mod testing;
 mod tuning;

@@ -22,10 +22,14 @@ pub const SORT_DIGIT_BITS: u32 = 8;
 /// Places that a lane of a selection looks at.
 pub const SELECT_PER_LANE: usize = 8;
 
+/// Symbols that a lane looks at for sequences. Finding the rows of a tile, which are searched for, is shared by all of its
+/// symbols.
+pub const SEQUENCES_PER_LANE: usize = 8;
+
 #[cfg(test)]
 mod tests {
     use crate::device::Module;
-    use crate::primitives;
+    use crate::{primitives, sequences};
 
     /// The number that a kernel file defines by a name.
     fn defined(module: &Module, name: &str) -> usize {
@@ -43,5 +47,6 @@ mod tests {
             super::SORT_DIGIT_BITS as usize
         );
         assert_eq!(defined(&primitives::select::MODULE, "PER_LANE"), super::SELECT_PER_LANE);
+        assert_eq!(defined(&sequences::MODULE, "PER_LANE"), super::SEQUENCES_PER_LANE);
     }
 }
