@@ -6,6 +6,7 @@
 
 pub mod device;
 mod error;
+pub mod network;
 
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};
