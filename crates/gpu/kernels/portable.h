@@ -79,6 +79,8 @@ typedef unsigned long long u64;
 
 /* The sum of a value over the lanes before this one; `total` gets that over all. `scratch` has GROUP
    places, and may be used again after the call. */
+#ifdef __OPENCL_VERSION__
+
 FUNCTION u32 group_sum_before(u32 value, LOCAL u32 *scratch, u32 *total)
 {
     u32 lane = LANE;
@@ -95,3 +97,30 @@ FUNCTION u32 group_sum_before(u32 value, LOCAL u32 *scratch, u32 *total)
     BARRIER;
     return through - value;
 }
+
+#else
+
+/* 32 lanes see each other's values without a barrier. */
+FUNCTION u32 group_sum_before(u32 value, LOCAL u32 *scratch, u32 *total)
+{
+    u32 warp = LANE / 32, lane = LANE % 32;
+    u32 through = value;
+    for (u32 reach = 1; reach < 32; reach *= 2) {
+        u32 more = __shfl_up_sync(0xffffffffu, through, reach);
+        if (lane >= reach)
+            through += more;
+    }
+    if (lane == 31)
+        scratch[warp] = through;
+    BARRIER;
+    u32 before = 0, sum = 0;
+    for (u32 other = 0; other < GROUP / 32; other++) {
+        before += other < warp ? scratch[other] : 0;
+        sum += scratch[other];
+    }
+    BARRIER;
+    *total = sum;
+    return before + through - value;
+}
+
+#endif

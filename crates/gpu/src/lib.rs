@@ -7,6 +7,8 @@
 pub mod device;
 mod error;
 pub mod network;
+#[doc(hidden)]
+pub mod testing;
 
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};
