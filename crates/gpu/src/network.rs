@@ -18,7 +18,9 @@ use tadoc_core::Network;
 
 use crate::device::{Buffer, Device, Kernel, Module, groups_for};
 use crate::error::{Error, Result};
-use crate::primitives::{scan, sort};
+use crate::primitives::scan;
+use crate::primitives::sort::{self, Keys, Order, Rows};
+use crate::weights::Plan;
 
 /// The kernels of this module.
 pub static MODULE: Module =
@@ -82,10 +84,12 @@ pub struct ResidentNetwork {
     pub posting_documents: Buffer<u32>,
     /// How often it is in each.
     pub posting_counts: Buffer<u32>,
+    /// How uses are cut up for weights.
+    pub(crate) weight_plan: Plan,
 }
 
 /// The order of rules by level.
-struct Order {
+struct Numbering {
     levels: Vec<u32>,
     /// For each rule of the network its number in the grammar.
     old_numbers: Vec<u32>,
@@ -93,7 +97,7 @@ struct Order {
     new_numbers: Vec<u32>,
 }
 
-impl Order {
+impl Numbering {
     fn new(network: &Network) -> Self {
         let starts = network.levels();
         let rule_count = network.grammar().rule_count() as usize;
@@ -163,7 +167,7 @@ impl ResidentNetwork {
         if needed > free {
             return Err(Error::TooLittleMemory { device: device.info().name.clone(), needed, free });
         }
-        let order = Order::new(network);
+        let order = Numbering::new(network);
         let root_length = grammar.root().len();
         let (mut body_starts, mut old_starts) = (vec![0_u32], Vec::new());
         let mut lengths = Vec::with_capacity(rule_count as usize);
@@ -202,6 +206,9 @@ impl ResidentNetwork {
         let mut level_edges: Vec<u32> =
             order.levels.iter().map(|&rule| starts[rule as usize]).collect();
         level_edges.push(starts[symbol_count as usize]);
+        // Items are a level too.
+        let rows: Vec<u32> = order.levels.iter().copied().chain([symbol_count]).collect();
+        let weight_plan = Plan::new(device, &rows, &starts)?;
         Ok(Self {
             device: Arc::clone(device),
             rule_count,
@@ -222,6 +229,7 @@ impl ResidentNetwork {
             posting_starts: root.posting_starts,
             posting_documents: root.posting_documents,
             posting_counts: root.posting_counts,
+            weight_plan,
         })
     }
 
@@ -245,7 +253,7 @@ impl ResidentNetwork {
             &self.posting_documents,
             &self.posting_counts,
         ];
-        rows.iter().map(|row| 4 * row.len() as u64).sum()
+        rows.iter().map(|row| 4 * row.len() as u64).sum::<u64>() + self.weight_plan.memory()
     }
 }
 
@@ -295,6 +303,21 @@ impl Loading {
             ],
         )?;
         Ok((bodies, owners))
+    }
+
+    /// Symbols sorted, with what goes along with them. The symbols given stay as they are.
+    fn sorted(
+        &self,
+        symbols: &Buffer<u32>,
+        along: Buffer<u32>,
+    ) -> Result<(Buffer<u32>, Buffer<u32>)> {
+        let count = symbols.len();
+        let keys = self.device.allocate(count)?;
+        self.device.copy(symbols, 0, &keys, 0, count)?;
+        let rows = Rows { keys: Keys::Narrow(keys), first: Some(along), second: None };
+        let bits = 0..bits_below(self.symbol_count);
+        let rows = sort::sort(&self.device, rows, count, bits, Order::Ascending)?;
+        Ok((rows.keys.narrow(), rows.first.expect("it was given")))
     }
 
     /// Where the entries of each symbol begin among sorted ones.
