@@ -487,8 +487,7 @@ KERNEL mark_keys(GLOBAL const u64 *keys, GLOBAL u32 *flags, u32 count)
     }
 }
 
-/* Writes sorted keys to the pool, each once, and adds up the counts of equal ones. The first of a stretch of equal ones adds
-   them up alone if they are few, which they mostly are; the room for counts is zero before. */
+/* Writes sorted keys to the pool, each once, and adds up the counts of equal ones; the room for counts is zero before. */
 KERNEL write_keys(GLOBAL const u64 *keys, GLOBAL const u32 *key_counts, GLOBAL const u32 *places, GLOBAL const u32 *made,
                   GLOBAL const u64 *taken, GLOBAL u32 *out_values, GLOBAL u32 *out_counts, u32 count, u32 value_bits,
                   u64 capacity)

@@ -6,9 +6,15 @@
 
 pub mod device;
 mod error;
+pub mod lists;
 pub mod network;
+pub mod primitives;
+#[cfg(test)]
+mod reference;
 #[doc(hidden)]
 pub mod testing;
+mod tuning;
+pub mod weights;
 
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};
