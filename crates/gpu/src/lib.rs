@@ -6,6 +6,8 @@
 
 pub mod device;
 mod error;
+pub mod lists;
+pub mod network;
 pub mod primitives;
 #[cfg(test)]
 mod reference;
@@ -13,6 +15,7 @@ pub mod sequences;
 #[doc(hidden)]
 pub mod testing;
 mod tuning;
+pub mod weights;
 
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};
