@@ -408,9 +408,9 @@ mod tests {
             parts: 2,
             rules: 300,
             body: 3000,
-            root: 6000,
+            root: 5000,
             documents: 40,
-            rule_share: 30,
+            rule_share: 3,
             longest: 300,
             reach: 1000,
         };
