@@ -27,7 +27,6 @@
 //! cost. Sequences are made by `windows`, put into buckets by `sites` and `partition`, packed by `keys`; `sequence_network` makes
 //! them items of a network of their own. `ranking` puts rows by count, `select` chooses the strategy.
 
-pub mod columns;
 mod inverted_index;
 mod keys;
 mod labels;
@@ -65,6 +64,8 @@ use self::windows::Windows;
 use self::word_count::{SortedCounts, WordCounts, count_items};
 use crate::error::{Error, Result};
 use crate::traverse::{Occurrences, Tables, occurrences};
+
+pub use tadoc_core::answer::columns;
 
 pub use self::pairs::Measure;
 pub use self::tfidf::TfIdfOptions;
