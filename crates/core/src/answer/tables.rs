@@ -99,6 +99,27 @@ impl Keys {
         self.len() == 0
     }
 
+    /// One of them as an integer: keys compare as these do.
+    ///
+    /// # Panics
+    /// If there is no such place.
+    #[inline]
+    pub fn packed(&self, place: usize) -> u128 {
+        match self {
+            Self::Terms(terms) => terms[place].into(),
+            Self::Sequences(sequences) => sequences.packed(place),
+        }
+    }
+
+    /// Appends one that is packed in the same way.
+    #[inline]
+    pub fn push(&mut self, packed: u128) {
+        match self {
+            Self::Terms(terms) => terms.push(packed as u32),
+            Self::Sequences(sequences) => sequences.push(packed),
+        }
+    }
+
     /// Keeps the first `length` only.
     pub fn truncate(&mut self, length: usize) {
         match self {
