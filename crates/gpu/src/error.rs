@@ -7,7 +7,9 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// No device that can be used, or none of the name asked for.
-    #[error("no GPU can be used: {why}; `tadoc devices` lists what there is, `--backend cpu` does without")]
+    #[error(
+        "no GPU can be used: {why}; `tadoc devices` lists what there is, `--backend cpu` does without"
+    )]
     NoDevice {
         /// What was looked for, and what was found.
         why: String,
@@ -55,7 +57,9 @@ pub enum Error {
         log: String,
     },
     /// A call of the driver failed: the device was lost, or is in a bad state.
-    #[error("{device} failed in {call}: {what}; it may have been reset or taken away, `--backend cpu` does without it")]
+    #[error(
+        "{device} failed in {call}: {what}; it may have been reset or taken away, `--backend cpu` does without it"
+    )]
     Device {
         /// The device's name.
         device: String,

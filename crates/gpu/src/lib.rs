@@ -6,6 +6,8 @@
 
 pub mod device;
 mod error;
+#[doc(hidden)]
+pub mod testing;
 
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};

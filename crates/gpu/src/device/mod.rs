@@ -8,7 +8,10 @@ mod cache;
 mod cuda;
 mod driver;
 mod opencl;
+mod profile;
 mod signature;
+#[cfg(test)]
+mod tests;
 
 use std::collections::HashMap;
 use std::marker::PhantomData;
@@ -19,8 +22,11 @@ use std::time::Duration;
 use bytemuck::Pod;
 
 use self::driver::{Driver, Handle, Value};
+use self::profile::Profile;
 use self::signature::Signature;
 use crate::error::{Error, Result};
+
+pub use self::profile::KernelTime;
 
 /// Lanes of a group, in every kernel.
 pub const GROUP: u32 = 256;
@@ -109,6 +115,7 @@ pub struct Device {
     info: DeviceInfo,
     driver: Box<dyn Driver>,
     kernels: Mutex<HashMap<&'static str, Arc<Loaded>>>,
+    profile: Mutex<Option<Profile>>,
 }
 
 /// The kernels of a compiled file.
@@ -197,7 +204,12 @@ impl Device {
             Api::Cuda => Box::new(cuda::Cuda::open(info)?),
             Api::OpenCl => Box::new(opencl::OpenCl::open(info)?),
         };
-        Ok(Arc::new(Self { info: info.clone(), driver, kernels: Mutex::default() }))
+        Ok(Arc::new(Self {
+            info: info.clone(),
+            driver,
+            kernels: Mutex::default(),
+            profile: Mutex::default(),
+        }))
     }
 
     /// What is known of it.
@@ -330,7 +342,24 @@ impl Device {
             .unwrap_or_else(|| panic!("no kernel `{}` in {}", kernel.name, kernel.module.name));
         let values: Vec<Value> = arguments.iter().map(|argument| argument.0).collect();
         signature.check(kernel.name, &values);
-        self.driver.launch(*handle, groups, &values)
+        let mut profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner);
+        match &mut *profile {
+            None => self.driver.launch(*handle, groups, &values),
+            Some(profile) => {
+                profile.time(kernel, &*self.driver, || self.driver.launch(*handle, groups, &values))
+            }
+        }
+    }
+
+    /// Takes the time of every launch from now on, which makes them a little slower.
+    pub fn start_profile(&self) {
+        *self.profile.lock().unwrap_or_else(PoisonError::into_inner) = Some(Profile::default());
+    }
+
+    /// Ends what [`Device::start_profile`] began: the times of all kernels, longest first. Waits for them.
+    pub fn take_profile(&self) -> Result<Vec<KernelTime>> {
+        let profile = self.profile.lock().unwrap_or_else(PoisonError::into_inner).take();
+        profile.map_or(Ok(Vec::new()), |profile| profile.times(&*self.driver))
     }
 
     /// Compiles a kernel file, if that was not done before.
@@ -386,8 +415,11 @@ fn source_of(module: &Module) -> String {
 
 /// Compiles a kernel file for a CUDA architecture (`compute_75`) without a device, for tests where there is none.
 pub fn compile_for_cuda(module: &Module, architecture: &str) -> Result<Vec<u8>> {
-    cuda::compile(module.name, &source_of(module), architecture)
-        .map_err(|log| Error::Compile { device: architecture.to_owned(), module: module.name, log })
+    cuda::compile(module.name, &source_of(module), architecture).map_err(|log| Error::Compile {
+        device: architecture.to_owned(),
+        module: module.name,
+        log,
+    })
 }
 
 impl<T> Buffer<T> {
