@@ -37,9 +37,6 @@ pub enum Error {
         /// Bytes needed so far.
         needed: u64,
     },
-    /// The grammar is none that can be worked on.
-    #[error(transparent)]
-    Network(#[from] tadoc_core::Error),
     /// What was asked is beyond what the kernels do, though not beyond the processor's.
     #[error("{what} is more than the GPU backend does; take `--backend cpu`")]
     Unsupported {

@@ -6,8 +6,11 @@
 
 pub mod device;
 mod error;
+mod measure;
+mod pieces;
 #[doc(hidden)]
 pub mod testing;
 
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};
+pub use measure::{Measured, measure};

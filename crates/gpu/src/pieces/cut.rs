@@ -5,7 +5,8 @@ use std::ops::Range;
 use rayon::prelude::*;
 use tadoc_core::{Grammar, Network, Part};
 
-use crate::error::Result;
+/// Why putting a piece together cannot fail.
+const WHOLE: &str = "parts use their own rules alone, so some of them are a network too";
 
 /// Some parts of a network.
 pub(super) struct Piece {
@@ -16,12 +17,13 @@ pub(super) struct Piece {
 }
 
 /// Cuts parts out of a network. O(symbols).
-pub(super) fn cut(network: &Network, parts: Range<usize>) -> Result<Piece> {
+///
+/// # Panics
+/// If there are no such parts.
+pub(super) fn cut(network: &Network, parts: Range<usize>) -> Piece {
     let grammar = network.grammar();
     let chosen = &network.parts()[parts.clone()];
-    let (Some(first), Some(last)) = (chosen.first(), chosen.last()) else {
-        unreachable!("a piece has parts")
-    };
+    let (first, last) = (&chosen[0], &chosen[chosen.len() - 1]);
     let root = first.root.start..last.root.end;
     let rules = first.rules.start..last.rules.end;
 
@@ -44,7 +46,8 @@ pub(super) fn cut(network: &Network, parts: Range<usize>) -> Result<Piece> {
     let document_starts = document_starts.map(|&start| start.max(root.start) - root.start);
     let document_starts: Vec<u32> = document_starts.chain([root.len() as u32]).collect();
 
-    let cut = Grammar::new(grammar.token_count(), symbols, rule_starts, document_starts)?;
+    let cut = Grammar::new(grammar.token_count(), symbols, rule_starts, document_starts);
+    let cut = cut.expect(WHOLE);
     let moved = chosen.iter().map(|part| Part {
         root: part.root.start - root.start..part.root.end - root.start,
         rules: part.rules.start - rules.start..part.rules.end - rules.start,
@@ -52,7 +55,7 @@ pub(super) fn cut(network: &Network, parts: Range<usize>) -> Result<Piece> {
     let first_document = documents.start as u32;
     let numbers = network.documents()[documents].to_vec();
     let network = match network.has_root() {
-        true => Network::new(cut, moved.collect(), numbers)?,
+        true => Network::new(cut, moved.collect(), numbers),
         false => {
             let counts = network.root_counts_or(|| unreachable!("counts are all that there is"));
             let (of_items, of_rules) = counts.split_at(grammar.token_count() as usize);
@@ -60,10 +63,10 @@ pub(super) fn cut(network: &Network, parts: Range<usize>) -> Result<Piece> {
             // Which part an item of the root is in is not known; the first one takes them all.
             let of_items = of_items.iter().map(|&count| if parts.start == 0 { count } else { 0 });
             let counts: Vec<u32> = of_items.chain(of_rules.iter().copied()).collect();
-            Network::of_counts(cut, moved.collect(), numbers, counts.into())?
+            Network::of_counts(cut, moved.collect(), numbers, counts.into())
         }
     };
-    Ok(Piece { network, first_document })
+    Piece { network: network.expect(WHOLE), first_document }
 }
 
 /// The places of the documents that have symbols in a stretch of the root, and of empty ones between them.

@@ -127,20 +127,22 @@ impl<'n, K: Packed> Work<'n, K> {
 
     /// Answers both halves of a run of parts.
     fn halves(&mut self, parts: Range<usize>, runner: &mut impl Runner) -> Result<()> {
+        let Some(last) = parts.clone().last() else { return Ok(()) };
+        let starts = self.network.grammar().rule_starts();
         let size = |part: usize| {
             let part = &self.network.parts()[part];
-            part.root.len() as u64 + part.rules.len() as u64
+            let bodies = starts[part.rules.end as usize] - starts[part.rules.start as usize];
+            part.root.len() as u64 + u64::from(bodies)
         };
         let total: u64 = parts.clone().map(size).sum();
         let mut before = 0;
-        let middle = parts.clone().position(|part| {
+        let of_first = parts.clone().take_while(|&part| {
             before += size(part);
-            2 * before >= total
+            2 * before <= total
         });
-        let middle = parts.start + middle.map_or(0, |place| place + 1);
         // At least one part is on each side.
-        let middle = middle.clamp(parts.start + 1, parts.end.max(parts.start + 2) - 1);
-        for half in [parts.start..middle.min(parts.end), middle..parts.end] {
+        let middle = (parts.start + of_first.count().max(1)).min(last);
+        for half in [parts.start..middle, middle..parts.end] {
             if !half.is_empty() {
                 self.piece(half, runner)?;
             }
@@ -150,7 +152,7 @@ impl<'n, K: Packed> Work<'n, K> {
 
     /// Answers a run of parts, whole or in halves.
     fn piece(&mut self, parts: Range<usize>, runner: &mut impl Runner) -> Result<()> {
-        let piece = cut::cut(self.network, parts.clone())?;
+        let piece = cut::cut(self.network, parts.clone());
         let limits = Limits { least: 1, top: None, ..*self.limits };
         match runner.run(&piece.network, self.of_a_piece(), &limits) {
             Ok(table) => {
