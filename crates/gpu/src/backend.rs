@@ -71,9 +71,8 @@ impl GpuBackend {
 
     /// Runs a task on a network: as a whole if it fits, else in pieces.
     pub fn table(&self, network: &Network, task: Task, limits: &Limits) -> Result<Table> {
-        let whole = self
-            .load(network)
-            .and_then(|resident| tasks::run(&resident, task, limits)?.download());
+        let whole =
+            self.load(network).and_then(|resident| tasks::run(&resident, task, limits)?.download());
         match whole {
             Err(Error::TooLittleMemory { .. }) if network.parts().len() > 1 => {
                 self.forget();

@@ -150,9 +150,8 @@ impl Backends {
     ) -> Result<Run<'v>> {
         analytics::check(view, task)?;
         let gpu = self.gpu().map_err(|error| Error::Gpu { what: error.to_string() })?;
-        let answered = gpu
-            .run(view, task, limits)
-            .map_err(|error| Error::Gpu { what: error.to_string() })?;
+        let answered =
+            gpu.run(view, task, limits).map_err(|error| Error::Gpu { what: error.to_string() })?;
         let info = gpu.device().info();
         let device = Some(format!("{} ({})", info.name, info.selector()));
         Ok(Run { answered, device, reason })
