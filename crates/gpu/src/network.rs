@@ -450,3 +450,58 @@ impl Loading {
         Ok((use_starts, uses))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::reference::network::{Plain, plain};
+    use crate::reference::networks::{chain, counts_only, frequent, shapes};
+    use crate::testing::device;
+
+    fn rows<T: Clone>(starts: &[u32], values: &[T]) -> Vec<Vec<T>> {
+        starts.windows(2).map(|row| values[row[0] as usize..row[1] as usize].to_vec()).collect()
+    }
+
+    fn downloaded(network: &ResidentNetwork) -> Plain {
+        let get = |buffer: &Buffer<u32>| network.device.download(buffer).unwrap();
+        let postings = get(&network.posting_documents).into_iter().zip(get(&network.posting_counts));
+        Plain {
+            levels: network.levels.clone(),
+            bodies: rows(&get(&network.body_starts), &get(&network.bodies)),
+            lengths: get(&network.lengths).into_iter().map(u64::from).collect(),
+            root: get(&network.root),
+            uses: rows(&get(&network.use_starts), &get(&network.uses)),
+            root_counts: get(&network.root_counts),
+            postings: rows(&get(&network.posting_starts), &postings.collect::<Vec<_>>()),
+        }
+    }
+
+    fn check(network: &Network) {
+        let Some(device) = device() else { return };
+        let loaded = ResidentNetwork::new(&device, network).unwrap();
+        assert_eq!(downloaded(&loaded), plain(network));
+        let starts = device.download(&loaded.use_starts).unwrap();
+        let levels = loaded.levels.iter().map(|&rule| starts[rule as usize]);
+        assert_eq!(loaded.level_edges, levels.chain(starts.last().copied()).collect::<Vec<_>>());
+        assert!(loaded.memory() <= ResidentNetwork::needed(network));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn loaded_as_the_reference_says(shape in shapes()) {
+            let network = shape.network();
+            check(&network);
+            check(&counts_only(&network));
+        }
+    }
+
+    #[test]
+    fn deep_and_frequent() {
+        check(&chain(200, 4));
+        check(&frequent(3000, 300));
+    }
+}
