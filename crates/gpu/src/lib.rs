@@ -13,6 +13,7 @@ pub mod primitives;
 mod reference;
 #[doc(hidden)]
 pub mod testing;
+pub mod traverse;
 mod tuning;
 pub mod weights;
 

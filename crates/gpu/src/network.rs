@@ -20,7 +20,7 @@ use crate::device::{Buffer, Device, Kernel, Module, groups_for};
 use crate::error::{Error, Result};
 use crate::primitives::scan;
 use crate::primitives::sort::{self, Keys, Order, Rows};
-use crate::weights::Plan;
+use crate::weights::{Plan, Weights};
 
 /// The kernels of this module.
 pub static MODULE: Module =
@@ -41,6 +41,7 @@ const MARK_IN_ROOT: Kernel = kernel("mark_in_root");
 const PLACE_USES: Kernel = kernel("place_uses");
 const WRITE_BODY_USES: Kernel = kernel("write_body_uses");
 const WRITE_ROOT_USES: Kernel = kernel("write_root_uses");
+const BOUND_DOCUMENTS: Kernel = kernel("bound_documents");
 
 /// A network on a device, as the module's page describes it.
 #[derive(Debug)]
@@ -61,6 +62,18 @@ pub struct ResidentNetwork {
     pub levels: Vec<u32>,
     /// Uses `level_edges[i]..level_edges[i + 1]` are those of the rules of a level; behind them one more for the items.
     pub level_edges: Vec<u32>,
+    /// The most uses that a symbol of each level has; behind them that of the items.
+    pub level_most_uses: Vec<u32>,
+    /// Body symbols `level_symbols[i]..level_symbols[i + 1]` are those of the rules of a level.
+    pub level_symbols: Vec<u32>,
+    /// The most symbols that a body of each level has.
+    pub level_longest: Vec<u32>,
+    /// The most symbols that the root of a document has.
+    pub longest_document: u32,
+    /// The documents of all rules are no more than this: of each no more than there are, and than it occurs.
+    pub document_bound: u64,
+    /// The items of all rules are no more than this: of each no more than there are, and than its length.
+    pub item_bound: u64,
     /// Where the body of each rule begins, and where the last one ends.
     pub body_starts: Buffer<u32>,
     /// The symbols of all bodies.
@@ -147,7 +160,7 @@ impl ResidentNetwork {
         // beside that.
         let sorted = 24 * root.max(bodies) + 4 * (root + bodies);
         let kept = 8 * bodies + 12 * root + 12 * rules + 16 * symbols;
-        kept + sorted + 8 * symbols + 4 * grammar.document_starts().len() as u64
+        kept + sorted + 16 * symbols + 24 * rules + 4 * grammar.document_starts().len() as u64
     }
 
     /// Loads a network. O(symbols), on the device.
@@ -187,7 +200,8 @@ impl ResidentNetwork {
             item_count,
             symbol_count,
         };
-        let body_starts = device.upload(&body_starts)?;
+        let body_ends = body_starts;
+        let body_starts = device.upload(&body_ends)?;
         let old_starts = device.upload(&old_starts)?;
         let document_starts = device.upload(grammar.document_starts())?;
         let (bodies, owners) = loading.bodies(&old_starts, &body_starts, end)?;
@@ -206,18 +220,33 @@ impl ResidentNetwork {
         let mut level_edges: Vec<u32> =
             order.levels.iter().map(|&rule| starts[rule as usize]).collect();
         level_edges.push(starts[symbol_count as usize]);
+        let most = |rows: &[u32], starts: &[u32]| -> Vec<u32> {
+            let longest = |level: &[u32]| {
+                let row_starts = &starts[level[0] as usize..=level[1] as usize];
+                row_starts.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0)
+            };
+            rows.windows(2).map(longest).collect()
+        };
+        let of_item = |length: &u64| (*length).min(item_count.into());
         // Items are a level too.
         let rows: Vec<u32> = order.levels.iter().copied().chain([symbol_count]).collect();
         let weight_plan = Plan::new(device, &rows, &starts)?;
-        Ok(Self {
+        let level_symbols = order.levels.iter().map(|&rule| body_ends[rule as usize]);
+        let mut made = Self {
             device: Arc::clone(device),
             rule_count,
             item_count,
             document_count: grammar.document_count() as u32,
             length: network.length(),
             has_root: network.has_root(),
-            levels: order.levels,
             level_edges,
+            level_most_uses: most(&rows, &starts),
+            level_symbols: level_symbols.collect(),
+            level_longest: most(&order.levels, &body_ends),
+            longest_document: most(&[0, grammar.document_count() as u32], grammar.document_starts())[0],
+            document_bound: 0,
+            item_bound: network.lengths().iter().map(of_item).sum(),
+            levels: order.levels,
             body_starts,
             bodies,
             lengths: device.upload(&lengths)?,
@@ -230,7 +259,23 @@ impl ResidentNetwork {
             posting_documents: root.posting_documents,
             posting_counts: root.posting_counts,
             weight_plan,
-        })
+        };
+        made.document_bound = made.bound_documents()?;
+        Ok(made)
+    }
+
+    /// The sum of what the documents of each rule cannot be more than. Waits.
+    fn bound_documents(&self) -> Result<u64> {
+        let (device, rules) = (&self.device, self.rule_count);
+        let weights = Weights::new(self)?;
+        let bounds = device.allocate::<u32>(rules as usize)?;
+        device.launch(
+            &BOUND_DOCUMENTS,
+            groups_for(rules as usize),
+            &[(&weights.lists).into(), (&bounds).into(), self.document_count.into(), rules.into()],
+        )?;
+        let sums = scan::starts::<u32, u64>(device, &bounds, rules as usize)?;
+        device.value(&sums, rules as usize)
     }
 
     /// Rules and items.
