@@ -15,33 +15,11 @@
 #define PLACE(index) ((index) + (index) / PER_LANE)
 #define PLACES (TILE + GROUP)
 
-/* The sum of a value over the lanes before this one. `scratch` has 2 * GROUP places, and may be used again
-   after the call. */
-FUNCTION u64 sum_before(u64 value, LOCAL u64 *scratch, u64 *total)
-{
-    u32 lane = LANE;
-    u32 side = 0;
-    scratch[lane] = value;
-    BARRIER;
-    for (u32 reach = 1; reach < GROUP; reach *= 2) {
-        u64 through = scratch[side + lane];
-        if (lane >= reach)
-            through += scratch[side + lane - reach];
-        side ^= GROUP;
-        scratch[side + lane] = through;
-        BARRIER;
-    }
-    u64 through = scratch[side + lane];
-    *total = scratch[side + GROUP - 1];
-    BARRIER;
-    return through - value;
-}
-
 /* The sum of what each lane has. */
 FUNCTION u64 sum_of_lanes(u64 value, LOCAL u64 *scratch)
 {
     u64 total;
-    sum_before(value, scratch, &total);
+    group_sum_before_u64(value, scratch, &total);
     return total;
 }
 
@@ -63,7 +41,7 @@ FUNCTION u64 scan_tile(LOCAL u64 *tile, LOCAL u64 *scratch, u64 before)
     for (u32 index = 0; index < PER_LANE; index++)
         sum += tile[first + index];
     u64 total;
-    u64 at = before + sum_before(sum, scratch, &total);
+    u64 at = before + group_sum_before_u64(sum, scratch, &total);
     for (u32 index = 0; index < PER_LANE; index++) {
         u64 value = tile[first + index];
         tile[first + index] = at;
@@ -80,7 +58,7 @@ FUNCTION u64 least(u64 one, u64 other)
 
 KERNEL stretch_sums_u32(GLOBAL const u32 *values, GLOBAL u64 *stretches, u64 count, u64 stretch)
 {
-    LOCAL_ARRAY(u64, scratch, 2 * GROUP);
+    LOCAL_ARRAY(u64, scratch, GROUP);
     u64 end = least(count, (GROUP_NUMBER + (u64)1) * stretch);
     u64 sum = 0;
     for (u64 place = GROUP_NUMBER * stretch + LANE; place < end; place += GROUP)
@@ -92,7 +70,7 @@ KERNEL stretch_sums_u32(GLOBAL const u32 *values, GLOBAL u64 *stretches, u64 cou
 
 KERNEL stretch_sums_u64(GLOBAL const u64 *values, GLOBAL u64 *stretches, u64 count, u64 stretch)
 {
-    LOCAL_ARRAY(u64, scratch, 2 * GROUP);
+    LOCAL_ARRAY(u64, scratch, GROUP);
     u64 end = least(count, (GROUP_NUMBER + (u64)1) * stretch);
     u64 sum = 0;
     for (u64 place = GROUP_NUMBER * stretch + LANE; place < end; place += GROUP)
@@ -106,7 +84,7 @@ KERNEL stretch_sums_u64(GLOBAL const u64 *values, GLOBAL u64 *stretches, u64 cou
    `with_end` is not 0. */
 #define SCAN(type)                                                                   \
     LOCAL_ARRAY(u64, tile, PLACES);                                                  \
-    LOCAL_ARRAY(u64, scratch, 2 * GROUP);                                            \
+    LOCAL_ARRAY(u64, scratch, GROUP);                                                \
     u64 sum = sum_of_stretches(stretches, scratch);                                  \
     u64 end = least(count, (GROUP_NUMBER + (u64)1) * stretch);                       \
     for (u64 start = GROUP_NUMBER * stretch; start < end; start += TILE) {           \

@@ -11,6 +11,7 @@ pub mod network;
 pub mod primitives;
 #[cfg(test)]
 mod reference;
+pub mod sequences;
 #[doc(hidden)]
 pub mod testing;
 pub mod traverse;

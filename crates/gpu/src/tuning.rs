@@ -51,10 +51,14 @@ pub const COUNTERS_AT_ONCE: u64 = 1 << 26;
 /// Entries of long rows that are sorted at a time: 28 bytes each.
 pub const SORTED_AT_ONCE: u64 = 1 << 26;
 
+/// Symbols that a lane looks at for sequences. Finding the rows of a tile, which are searched for, is shared by all of its
+/// symbols.
+pub const SEQUENCES_PER_LANE: usize = 8;
+
 #[cfg(test)]
 mod tests {
     use crate::device::Module;
-    use crate::{lists, primitives, weights};
+    use crate::{lists, primitives, sequences, weights};
 
     /// The number that a kernel file defines by a name.
     fn defined(module: &Module, name: &str) -> usize {
@@ -76,5 +80,6 @@ mod tests {
         assert_eq!(defined(&lists::MODULE, "PER_LANE"), super::LISTS_PER_LANE as usize);
         assert_eq!(defined(&lists::MODULE, "STRETCH"), super::ENTRIES_OF_A_STRETCH as usize);
         assert_eq!(defined(&lists::MODULE, "LOCAL_VALUES"), super::COUNTED_LOCALLY as usize);
+        assert_eq!(defined(&sequences::MODULE, "PER_LANE"), super::SEQUENCES_PER_LANE);
     }
 }
