@@ -74,6 +74,8 @@ pub struct ResidentNetwork {
     pub document_bound: u64,
     /// The items of all rules are no more than this: of each no more than there are, and than its length.
     pub item_bound: u64,
+    /// The lengths of all rules together.
+    pub rule_lengths: u64,
     /// Where the body of each rule begins, and where the last one ends.
     pub body_starts: Buffer<u32>,
     /// The symbols of all bodies.
@@ -246,6 +248,7 @@ impl ResidentNetwork {
             longest_document: most(&[0, grammar.document_count() as u32], grammar.document_starts())[0],
             document_bound: 0,
             item_bound: network.lengths().iter().map(of_item).sum(),
+            rule_lengths: network.lengths().iter().fold(0, |sum, &more| sum.saturating_add(more)),
             levels: order.levels,
             body_starts,
             bodies,
@@ -300,6 +303,18 @@ impl ResidentNetwork {
         ];
         rows.iter().map(|row| 4 * row.len() as u64).sum::<u64>() + self.weight_plan.memory()
     }
+}
+
+/// Where each of `rows` begins among the first `count` entries, which are sorted by row, and where the last one ends.
+pub(crate) fn find_starts(sorted: &Buffer<u32>, count: u32, rows: u32) -> Result<Buffer<u32>> {
+    let device = sorted.device();
+    let starts = device.allocate(rows as usize + 1)?;
+    device.launch(
+        &FIND_STARTS,
+        groups_for(rows as usize + 1),
+        &[sorted.into(), count.into(), (&starts).into(), rows.into()],
+    )?;
+    Ok(starts)
 }
 
 /// What the steps of loading need.
@@ -367,14 +382,7 @@ impl Loading {
 
     /// Where the entries of each symbol begin among sorted ones.
     fn starts(&self, sorted: &Buffer<u32>, count: u32) -> Result<Buffer<u32>> {
-        let rows = self.symbol_count;
-        let starts = self.device.allocate(rows as usize + 1)?;
-        self.device.launch(
-            &FIND_STARTS,
-            groups_for(rows as usize + 1),
-            &[sorted.into(), count.into(), (&starts).into(), rows.into()],
-        )?;
-        Ok(starts)
+        find_starts(sorted, count, self.symbol_count)
     }
 
     /// The root, and the documents of each of its symbols: sorted by symbol, documents stay in order, and runs of
