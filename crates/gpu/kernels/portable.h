@@ -15,7 +15,9 @@ typedef ushort u16;
 typedef uint u32;
 typedef ulong u64;
 #define KERNEL __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-#define FUNCTION static inline
+/* Must be inlined: where a function is always given the same local array, PoCL would make that array one for all
+   groups. */
+#define FUNCTION static inline __attribute__((always_inline))
 #define GLOBAL __global
 #define LOCAL __local
 #define LOCAL_ARRAY(type, name, length) __local type name[length]
@@ -78,7 +80,9 @@ typedef unsigned long long u64;
 #define LANES_OF_ALL ((u64)GROUP_COUNT * GROUP)
 
 /* The sum of a value over the lanes before this one; `total` gets that over all. `scratch` has GROUP
-   places, and may be used again after the call. */
+   places, and may be used again after the call. The same for numbers of 32 and of 64 bits. */
+#ifdef __OPENCL_VERSION__
+
 FUNCTION u32 group_sum_before(u32 value, LOCAL u32 *scratch, u32 *total)
 {
     u32 lane = LANE;
@@ -95,3 +99,69 @@ FUNCTION u32 group_sum_before(u32 value, LOCAL u32 *scratch, u32 *total)
     BARRIER;
     return through - value;
 }
+
+FUNCTION u64 group_sum_before_u64(u64 value, LOCAL u64 *scratch, u64 *total)
+{
+    u32 lane = LANE;
+    scratch[lane] = value;
+    BARRIER;
+    for (u32 reach = 1; reach < GROUP; reach *= 2) {
+        u64 more = lane >= reach ? scratch[lane - reach] : 0;
+        BARRIER;
+        scratch[lane] += more;
+        BARRIER;
+    }
+    u64 through = scratch[lane];
+    *total = scratch[GROUP - 1];
+    BARRIER;
+    return through - value;
+}
+
+#else
+
+/* 32 lanes see each other's values without a barrier. */
+FUNCTION u32 group_sum_before(u32 value, LOCAL u32 *scratch, u32 *total)
+{
+    u32 warp = LANE / 32, lane = LANE % 32;
+    u32 through = value;
+    for (u32 reach = 1; reach < 32; reach *= 2) {
+        u32 more = __shfl_up_sync(0xffffffffu, through, reach);
+        if (lane >= reach)
+            through += more;
+    }
+    if (lane == 31)
+        scratch[warp] = through;
+    BARRIER;
+    u32 before = 0, sum = 0;
+    for (u32 other = 0; other < GROUP / 32; other++) {
+        before += other < warp ? scratch[other] : 0;
+        sum += scratch[other];
+    }
+    BARRIER;
+    *total = sum;
+    return before + through - value;
+}
+
+FUNCTION u64 group_sum_before_u64(u64 value, LOCAL u64 *scratch, u64 *total)
+{
+    u32 warp = LANE / 32, lane = LANE % 32;
+    u64 through = value;
+    for (u32 reach = 1; reach < 32; reach *= 2) {
+        u64 more = __shfl_up_sync(0xffffffffu, through, reach);
+        if (lane >= reach)
+            through += more;
+    }
+    if (lane == 31)
+        scratch[warp] = through;
+    BARRIER;
+    u64 before = 0, sum = 0;
+    for (u32 other = 0; other < GROUP / 32; other++) {
+        before += other < warp ? scratch[other] : 0;
+        sum += scratch[other];
+    }
+    BARRIER;
+    *total = sum;
+    return before + through - value;
+}
+
+#endif

@@ -7,12 +7,20 @@
 mod backend;
 pub mod device;
 mod error;
+pub mod lists;
 mod measure;
 pub mod network;
 mod pieces;
+pub mod primitives;
+#[cfg(test)]
+mod reference;
+pub mod sequences;
 pub mod tasks;
 #[doc(hidden)]
 pub mod testing;
+pub mod traverse;
+mod tuning;
+pub mod weights;
 
 pub use backend::GpuBackend;
 pub use device::{Device, DeviceInfo};
