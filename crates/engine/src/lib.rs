@@ -87,6 +87,9 @@ pub mod traverse;
 pub mod update;
 pub mod view;
 
+#[cfg(feature = "gpu")]
+pub use tadoc_gpu as gpu;
+
 pub use analyzer::{Analyzer, Language, StopWords};
 pub use build::lexer::Lexer;
 pub use compress::{

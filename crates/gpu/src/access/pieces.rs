@@ -43,18 +43,24 @@ pub struct Insert<'t> {
     pub text: &'t [u8],
 }
 
-/// Inserts on the device.
+/// Where inserts go, on the device, and how long they are.
 #[derive(Debug)]
-pub struct Inserts {
+pub struct InsertPlaces {
     count: usize,
     documents: Buffer<u32>,
     offsets: Buffer<u32>,
     text_ends: Buffer<u32>,
+}
+
+/// Inserts on the device.
+#[derive(Debug)]
+pub struct Inserts {
+    places: InsertPlaces,
     text: Buffer<u8>,
 }
 
-impl Inserts {
-    /// Brings inserts to a device. Documents and offsets must be there.
+impl InsertPlaces {
+    /// Brings to a device where inserts go. Documents and offsets must be there.
     ///
     /// # Errors
     /// [`Error::Unsupported`] if their texts have 4 GiB or more together.
@@ -62,18 +68,30 @@ impl Inserts {
         let documents: Vec<u32> = inserts.iter().map(|insert| insert.document).collect();
         let offsets: Vec<u32> =
             inserts.iter().map(|insert| insert.offset.unwrap_or(AT_END)).collect();
-        let (mut text, mut ends) = (Vec::new(), Vec::with_capacity(inserts.len()));
+        let (mut end, mut ends) = (0_u32, Vec::with_capacity(inserts.len()));
         for insert in inserts {
-            text.extend_from_slice(insert.text);
-            ends.push(u32::try_from(text.len()).map_err(|_| too_long())?);
+            let length = u32::try_from(insert.text.len()).ok();
+            end = length.and_then(|length| end.checked_add(length)).ok_or_else(too_long)?;
+            ends.push(end);
         }
         Ok(Self {
             count: inserts.len(),
             documents: device.upload(&documents)?,
             offsets: device.upload(&offsets)?,
             text_ends: device.upload(&ends)?,
-            text: device.upload(&text)?,
         })
+    }
+}
+
+impl Inserts {
+    /// Brings inserts to a device.
+    ///
+    /// # Errors
+    /// As [`InsertPlaces::upload`].
+    pub fn upload(device: &Arc<Device>, inserts: &[Insert<'_>]) -> Result<Self> {
+        let places = InsertPlaces::upload(device, inserts)?;
+        let texts: Vec<&[u8]> = inserts.iter().map(|insert| insert.text).collect();
+        Ok(Self { places, text: device.upload(&texts.concat())? })
     }
 }
 
@@ -173,8 +191,8 @@ impl Ordered {
     }
 }
 
-/// Puts inserts in order, given the lengths of documents. Nothing waits.
-pub fn order(inserts: &Inserts, document_lengths: &Buffer<u32>) -> Result<Ordered> {
+/// Puts inserts in order, given the lengths of documents, which must be below 4 GiB. Nothing waits.
+pub fn order(inserts: &InsertPlaces, document_lengths: &Buffer<u32>) -> Result<Ordered> {
     let device = inserts.documents.device();
     let (count, groups) = (inserts.count as u32, groups_for(inserts.count));
     let (keys, numbers) = (device.allocate(inserts.count)?, device.allocate(inserts.count)?);
@@ -213,13 +231,14 @@ impl ResidentText {
     /// # Errors
     /// [`Error::Unsupported`] if text and inserts have 4 GiB or more; nothing is changed then.
     pub fn insert(&mut self, inserts: &Inserts) -> Result<()> {
+        let Inserts { places: inserts, text } = inserts;
         if inserts.count == 0 {
             return Ok(());
         }
         let device = Arc::clone(&self.device);
         let old = &self.pieces;
         let text_start = self.text_bytes as usize + old.new_text.len();
-        if text_start + inserts.text.len() >= AT_END as usize {
+        if text_start + text.len() >= AT_END as usize {
             return Err(too_long());
         }
         let ordered = order(inserts, &old.document_lengths)?;
@@ -254,11 +273,11 @@ impl ResidentText {
         )?;
         let before = scan::starts::<u32, u32>(&device, &counts, rows)?;
         let new_pieces = device.value(&before, rows)?;
-        let new_text = device.allocate(old.new_text.len() + inserts.text.len())?;
+        let new_text = device.allocate(old.new_text.len() + text.len())?;
         let (keys, sources) =
             (device.allocate(new_pieces as usize)?, device.allocate(new_pieces as usize)?);
         device.copy(&old.new_text, 0, &new_text, 0, old.new_text.len())?;
-        device.copy(&inserts.text, 0, &new_text, old.new_text.len(), inserts.text.len())?;
+        device.copy(text, 0, &new_text, old.new_text.len(), text.len())?;
         device.launch(
             &FILL_PIECES,
             groups_for(rows),
