@@ -4,6 +4,7 @@
 //! time, launches them and owns memory. Nothing of CUDA or OpenCL is needed to build or to start: drivers are
 //! looked for when a device is asked for.
 
+pub mod access;
 mod backend;
 pub mod device;
 mod error;

@@ -55,6 +55,25 @@ pub const SORTED_AT_ONCE: u64 = 1 << 26;
 /// symbols.
 pub const SEQUENCES_PER_LANE: usize = 8;
 
+/// Bytes of text for each sample of where a place of the root is. Fewer make the search at the start of every way down shorter by a
+/// step for each halving, and the samples twice as large.
+pub const SAMPLE_BYTES: u32 = 256;
+
+/// Bytes of the result of extracts that a lane makes, whole words of 4. Longer ones save ways down; shorter ones have more
+/// lanes.
+pub const EXTRACT_STRETCH: u32 = 64;
+
+/// Bytes of text that a lane goes through, where documents are searched through and when words are counted.
+pub const WINDOW_BYTES: u32 = 512;
+
+/// A search in one document follows each occurrence of its word in the segment up the rules, or goes through the document: the latter if that has
+/// fewer bytes than so many for each occurrence.
+pub const OCCURRENCE_BYTES: u32 = 32;
+
+/// Occurrences of words whose documents are found at a time, so that loading a segment needs little memory beside the segment: 32
+/// bytes each. The most frequent word may have more.
+pub const POSTINGS_AT_ONCE: usize = 1 << 26;
+
 #[cfg(test)]
 mod tests {
     use crate::device::Module;

@@ -1,5 +1,6 @@
 //! What the kernels do, in plain Rust: slow and obvious, for tests to compare with.
 
+pub mod access;
 pub mod inputs;
 pub mod network;
 pub mod networks;
