@@ -180,7 +180,11 @@ impl ResidentNetwork {
         }
         let (needed, free) = (Self::needed(network), device.free_memory()?);
         if needed > free {
-            return Err(Error::TooLittleMemory { device: device.info().name.clone(), needed, free });
+            return Err(Error::TooLittleMemory {
+                device: device.info().name.clone(),
+                needed,
+                free,
+            });
         }
         let order = Numbering::new(network);
         let root_length = grammar.root().len();
@@ -245,7 +249,10 @@ impl ResidentNetwork {
             level_most_uses: most(&rows, &starts),
             level_symbols: level_symbols.collect(),
             level_longest: most(&order.levels, &body_ends),
-            longest_document: most(&[0, grammar.document_count() as u32], grammar.document_starts())[0],
+            longest_document: most(
+                &[0, grammar.document_count() as u32],
+                grammar.document_starts(),
+            )[0],
             document_bound: 0,
             item_bound: network.lengths().iter().map(of_item).sum(),
             rule_lengths: network.lengths().iter().fold(0, |sum, &more| sum.saturating_add(more)),
@@ -345,8 +352,7 @@ impl Loading {
         count: u32,
     ) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let device = &self.device;
-        let (bodies, owners) =
-            (device.allocate(count as usize)?, device.allocate(count as usize)?);
+        let (bodies, owners) = (device.allocate(count as usize)?, device.allocate(count as usize)?);
         device.launch(
             &ARRANGE_BODIES,
             groups_for(count as usize),
@@ -481,13 +487,7 @@ impl Loading {
         device.launch(
             &WRITE_BODY_USES,
             groups_for(count as usize),
-            &[
-                (&sorted).into(),
-                (&owners).into(),
-                (&before).into(),
-                (&uses).into(),
-                count.into(),
-            ],
+            &[(&sorted).into(), (&owners).into(), (&before).into(), (&uses).into(), count.into()],
         )?;
         device.launch(
             &WRITE_ROOT_USES,
@@ -519,7 +519,8 @@ mod tests {
 
     fn downloaded(network: &ResidentNetwork) -> Plain {
         let get = |buffer: &Buffer<u32>| network.device.download(buffer).unwrap();
-        let postings = get(&network.posting_documents).into_iter().zip(get(&network.posting_counts));
+        let postings =
+            get(&network.posting_documents).into_iter().zip(get(&network.posting_counts));
         Plain {
             levels: network.levels.clone(),
             bodies: rows(&get(&network.body_starts), &get(&network.bodies)),

@@ -28,7 +28,9 @@ fn check_length(network: &ResidentNetwork) -> Result<()> {
     if network.length <= u32::MAX.into() {
         return Ok(());
     }
-    Err(Error::Unsupported { what: format!("a text of {} words, counted by document,", network.length) })
+    Err(Error::Unsupported {
+        what: format!("a text of {} words, counted by document,", network.length),
+    })
 }
 
 impl RuleLists {
@@ -45,7 +47,11 @@ impl RuleLists {
         let Self { lists, pool } = &made;
         if pool.capacity() < postings as u64 {
             let (needed, free) = (8 * postings as u64, 8 * pool.capacity());
-            return Err(Error::TooLittleMemory { device: device.info().name.clone(), needed, free });
+            return Err(Error::TooLittleMemory {
+                device: device.info().name.clone(),
+                needed,
+                free,
+            });
         }
         device.copy(&network.posting_documents, 0, &pool.values, 0, postings)?;
         device.copy(&network.posting_counts, 0, &pool.counts, 0, postings)?;
@@ -226,8 +232,10 @@ mod tests {
                 by_document.insert((document, sequence[0]), count);
             }
         }
-        let by_document: Entries =
-            by_document.into_iter().map(|((document, item), count)| (document, item, count)).collect();
+        let by_document: Entries = by_document
+            .into_iter()
+            .map(|((document, item), count)| (document, item, count))
+            .collect();
         let documents = RuleLists::documents(&resident).unwrap();
         compare(&entries(&documents.table(&item_rows(&resident)).unwrap()), &by_item);
         let items = RuleLists::items(&resident).unwrap();

@@ -74,7 +74,7 @@ pub fn measure(device: &Arc<Device>, rounds: usize) -> Result<SyntheticResult> {
     let rules = network.grammar().rule_count();
     // An edge is read (4 bytes), with the weight that it gets from (8); every symbol's weight is written (8), and where its
     // edges start is read (4).
-    let edges = resident.edge_count();
+    let edges = u64::from(resident.level_edges.last().copied().unwrap_or(0));
     let symbols = u64::from(rules) + u64::from(ITEMS);
     Ok(SyntheticResult {
         rules,

@@ -1,6 +1,7 @@
 //! Where work is done, on the command line.
 
 use clap::{Args, ValueEnum};
+use tadoc::Editor;
 use tadoc::backend::{Backends, Choice};
 
 /// `--backend` and `--device`, for work that a GPU can do too.
@@ -25,6 +26,19 @@ impl BackendArguments {
             Backend::Gpu => Choice::Gpu,
         };
         Backends::new(choice, self.device.clone())
+    }
+
+    /// Lets an editor run its batches on the device that is asked for; what they cost most is no matter of the backend, so
+    /// none is taken by itself.
+    pub fn give_to(&self, editor: &mut Editor) -> anyhow::Result<()> {
+        #[cfg(feature = "gpu")]
+        editor.set_device(self.backends().device_for_batches(0, 0)?);
+        #[cfg(not(feature = "gpu"))]
+        if self.backend == Backend::Gpu {
+            let _ = editor;
+            return Err(tadoc::Error::NoGpuBackend.into());
+        }
+        Ok(())
     }
 }
 

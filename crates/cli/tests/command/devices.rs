@@ -159,3 +159,76 @@ fn devices_that_are_not_there() {
     folder.run(&["sort", "c.tdc", "--backend", "tpu"]).exits(2);
     folder.run(&["tfidf", "c.tdc", "--backend", "gpu"]).exits(2);
 }
+
+/// Operations of every kind on `c.tdc`, some of which fail.
+fn operations() -> Vec<u8> {
+    let mut lines = String::new();
+    for number in 0..300 {
+        let offset = number * 37 % 6000;
+        let word = ["gauge", "the", "no-such-word", "water every", "north"][number % 5];
+        let document = ["x", "y", "missing"][number % 3];
+        lines += &match number % 4 {
+            0 => format!(
+                r#"{{"op":"extract","document":"{document}","offset":{offset},"length":{number}}}"#
+            ),
+            1 => format!(r#"{{"op":"count","word":"{word}","document":"{document}"}}"#),
+            2 => format!(r#"{{"op":"search","word":"{word}","document":"{document}"}}"#),
+            _ => format!(r#"{{"op":"search","word":"{word}"}}"#),
+        };
+        lines.push('\n');
+    }
+    lines +=
+        "{\"op\":\"count\",\"word\":\"the\"}\n{\"op\":\"sample\",\"k\":3,\"seed\":7}\nnonsense\n";
+    lines.into_bytes()
+}
+
+#[test]
+fn batches_are_those_of_the_processor() {
+    let Some(device) = device() else { return };
+    let folder = Folder::new();
+    archive(&folder, "c.tdc", vec![(b"x".to_vec(), prose(5000)), (b"y".to_vec(), prose(700))]);
+    folder.write("operations.jsonl", operations());
+    let ask = |more: &[&str]| {
+        folder.run(&[&["query", "c.tdc", "-f", "operations.jsonl"], more].concat()).succeeds()
+    };
+    let processor = ask(&["--backend", "cpu"]);
+    assert_eq!(processor.text().lines().count(), 303);
+    for backend in ["gpu", "auto"] {
+        let found = ask(&["--backend", backend, "--device", &device]);
+        assert_eq!(processor.text(), found.text());
+    }
+    let none = ["query", "c.tdc", "-f", "operations.jsonl", "--device", "no such device"];
+    assert_eq!(folder.run(&none).succeeds().text(), processor.text());
+    folder.run(&[&none[..], &["--backend", "gpu"]].concat()).exits(2).says("no GPU can be used");
+}
+
+#[test]
+fn edits_are_those_of_the_processor() {
+    let Some(device) = device() else { return };
+    let folder = Folder::new();
+    let documents = || vec![(b"x".to_vec(), prose(5000)), (b"y".to_vec(), prose(700))];
+    let mut lines = String::new();
+    for number in 0..200 {
+        let (document, offset) = (["x", "y"][number % 2], number * 53 % 700);
+        lines += &match number % 3 {
+            0 => format!(r#"{{"op":"append","document":"{document}","text":"end {number} "}}"#),
+            _ => format!(
+                r#"{{"op":"insert","document":"{document}","offset":{offset},"text":"<{number}>"}}"#
+            ),
+        };
+        lines.push('\n');
+    }
+    folder.write("edits.jsonl", lines);
+    for offsets in ["sequence", "snapshot"] {
+        let edited = |name: &str, more: &[&str]| {
+            archive(&folder, name, documents());
+            let edit = ["edit", name, "-f", "edits.jsonl", "--offsets", offsets];
+            let results = folder.run(&[&edit[..], more].concat()).succeeds().text().to_owned();
+            let text = |document: &str| folder.run(&["cat", name, document]).bytes().to_vec();
+            (results, text("x"), text("y"))
+        };
+        let processor = edited(&format!("{offsets}-processor.tdc"), &["--backend", "cpu"]);
+        let found = edited(&format!("{offsets}-device.tdc"), &["--device", &device]);
+        assert!(processor == found, "{offsets}");
+    }
+}

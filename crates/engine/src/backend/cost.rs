@@ -47,6 +47,15 @@ pub fn on_processor(network: &Network, task: Task, threads: usize) -> Duration {
     seconds(nanoseconds * 1e-9 / threads.max(1) as f64)
 }
 
+/// Seconds of one thread for an operation of random access: about what extracting and counting take with an index, by the run
+/// `2026-11-15-access`. Searches take longer, the more the more they find.
+const OPERATION: f64 = 1e-6;
+
+/// What operations of random access take on so many threads of the processor.
+pub fn batch_on_processor(operations: u64, threads: usize) -> Duration {
+    seconds(operations as f64 * OPERATION / threads.max(1) as f64)
+}
+
 /// What a GPU takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DeviceCosts {
@@ -93,6 +102,13 @@ impl DeviceCosts {
         let download = symbols * per_symbol.answer / self.download;
         seconds(start + load + self.task.as_secs_f64() + work + download)
     }
+
+    /// What operations of random access take on a text that is not loaded yet.
+    pub fn batch_estimate(&self, operations: u64, text_bytes: u64) -> Duration {
+        let load = text_bytes as f64 * self.load;
+        let work = operations as f64 * OPERATION / self.speed;
+        seconds(self.start.as_secs_f64() + load + work)
+    }
 }
 
 /// Both estimates, for people.
@@ -127,6 +143,15 @@ mod tests {
         assert!(on_processor(&small, task, 1) < DEVICE.estimate(&small, task, warm));
         assert!(on_processor(&large, task, 1) > DEVICE.estimate(&large, task, warm));
         assert!(DEVICE.estimate(&large, task, warm) < DEVICE.estimate(&large, task, cold));
+    }
+
+    #[test]
+    fn small_batches_are_the_processor_s() {
+        for operations in [0, 1000, 100_000] {
+            assert!(batch_on_processor(operations, 1) < DEVICE.batch_estimate(operations, 1 << 20));
+        }
+        let many = 100_000_000;
+        assert!(batch_on_processor(many, 1) > DEVICE.batch_estimate(many, 1 << 20));
     }
 
     #[test]

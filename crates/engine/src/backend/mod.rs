@@ -3,15 +3,19 @@
 //! [`Backends`] answers with the backend that is asked for. [`Choice::Auto`] takes the GPU where an estimate ([`cost`]) says that
 //! it is done first, the way of the data to it and back included, and takes the processor for everything else: small
 //! questions, machines without a GPU or without a driver, a GPU that has too little memory, or one that fails in the
-//! middle of the work. Which one it was and why is told with the answer, which is the same.
+//! middle of the work. Which one it was and why is told with the answer, which is the same. [`Reads`] does so for batches of
+//! random access.
 //!
 //! The estimate costs nothing. Looking for a GPU starts its driver, so that is not done for questions that are answered before
 //! it would have started.
 
 pub mod cost;
+mod reads;
 
 use std::fmt;
 use std::str::FromStr;
+#[cfg(feature = "gpu")]
+use std::sync::Arc;
 
 use tadoc_core::{Answered, Limits, Task, View};
 
@@ -19,6 +23,8 @@ use crate::analytics;
 #[cfg(feature = "gpu")]
 use crate::error::Error;
 use crate::error::Result;
+
+pub use self::reads::Reads;
 
 /// Which backend is wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -129,6 +135,14 @@ impl Backends {
     fn on_gpu<'v>(&self, _: &'v View, _: Task, _: &Limits, _: String) -> Result<Run<'v>> {
         Err(crate::error::Error::NoGpuBackend)
     }
+
+    /// Batches run on the processor; an error if a GPU is asked for.
+    fn no_device_for_batches(&self, _: u64) -> Result<()> {
+        match self.choice {
+            Choice::Gpu => Err(crate::error::Error::NoGpuBackend),
+            Choice::Auto | Choice::Cpu => Ok(()),
+        }
+    }
 }
 
 #[cfg(feature = "gpu")]
@@ -155,6 +169,35 @@ impl Backends {
         let info = gpu.device().info();
         let device = Some(format!("{} ({})", info.name, info.selector()));
         Ok(Run { answered, device, reason })
+    }
+
+    /// The device for about so many operations of random access on so many bytes of text; `None` for the processor.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`] if a GPU is asked for and cannot be used.
+    pub fn device_for_batches(
+        &self,
+        operations: u64,
+        text_bytes: u64,
+    ) -> Result<Option<Arc<tadoc_gpu::Device>>> {
+        let threads = rayon::current_num_threads();
+        let (on_cpu, on_gpu) = (
+            cost::batch_on_processor(operations, threads),
+            cost::DEVICE.batch_estimate(operations, text_bytes),
+        );
+        let is_tried = match self.choice {
+            Choice::Cpu => false,
+            Choice::Auto => self.selector.is_some() || on_gpu < on_cpu,
+            Choice::Gpu => true,
+        };
+        if !is_tried {
+            return Ok(None);
+        }
+        match self.gpu() {
+            Ok(gpu) => Ok(Some(Arc::clone(gpu.device()))),
+            Err(_) if self.choice == Choice::Auto => Ok(None),
+            Err(error) => Err(Error::Gpu { what: error.to_string() }),
+        }
     }
 
     /// The backend that is done first.

@@ -21,8 +21,7 @@ const LIST_WINDOWS: Kernel = kernel("list_windows");
 pub(super) fn table(network: &ResidentNetwork, sequences: &SequenceRows) -> Result<Table> {
     let device = &network.device;
     let (rules, documents) = (network.rule_count, network.document_count);
-    let (bodies, root, windows) =
-        (network.bodies.len(), network.root.len(), sequences.edges.len());
+    let (bodies, root, windows) = (network.bodies.len(), network.root.len(), sequences.edges.len());
     let total = bodies + root + windows;
     let symbols = u64::from(rules) + sequences.count as u64;
     if total as u64 > u32::MAX.into() || symbols > u32::MAX.into() {
@@ -75,8 +74,7 @@ pub(super) fn table(network: &ResidentNetwork, sequences: &SequenceRows) -> Resu
         let starts = &on_host[rows.start as usize..=rows.end as usize];
         starts.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0)
     };
-    let level_edges: Vec<u32> =
-        network.levels.iter().map(|&rule| on_host[rule as usize]).collect();
+    let level_edges: Vec<u32> = network.levels.iter().map(|&rule| on_host[rule as usize]).collect();
     let level_longest: Vec<u32> =
         network.levels.windows(2).map(|level| longest(level[0]..level[1])).collect();
     let bodies = Bodies {
