@@ -39,7 +39,7 @@ impl Bar {
     }
 
     /// A figure that shall be at least `limit`.
-    fn at_least(what: &str, found: f64, limit: f64) -> Self {
+    pub fn at_least(what: &str, found: f64, limit: f64) -> Self {
         Self {
             what: what.into(),
             limit: format!("≥ {limit:.0}x"),

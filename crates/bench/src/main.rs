@@ -12,6 +12,7 @@ mod compress;
 mod contenders;
 mod corpus;
 mod edit;
+mod gpu;
 mod grep;
 mod load;
 mod machine;
@@ -40,6 +41,7 @@ enum Command {
     Analytics(analytics::Analytics),
     Compress(compress::Compress),
     Edit(edit::EditBench),
+    Gpu(gpu::Gpu),
     Grep(grep::Grep),
     Scale(scale::Scale),
     Rival(rival::Rival),
@@ -52,6 +54,8 @@ enum Command {
         #[arg(last = true, required = true)]
         words: Vec<OsString>,
     },
+    #[command(hide = true)]
+    GpuFirst(gpu::First),
     #[command(hide = true)]
     AccessInside(access::inside::Inside),
     /// Decodes the grammars and opens the dictionaries of an archive
@@ -67,6 +71,8 @@ fn main() -> ExitCode {
         Command::Analytics(command) => command.run(),
         Command::Compress(command) => command.run(),
         Command::Edit(command) => command.run(),
+        Command::Gpu(command) => command.run(),
+        Command::GpuFirst(command) => command.run(),
         Command::Grep(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),

@@ -66,6 +66,7 @@ pub enum Command {
     Grep(commands::grep::Grep),
     #[command(flatten)]
     Analytics(commands::analytics::Analytics),
+    Devices(commands::devices::Devices),
     Demo(commands::demo::Demo),
     Completions(commands::completions::Completions),
     Man(commands::man::Man),

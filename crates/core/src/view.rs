@@ -11,6 +11,7 @@
 
 use std::ops::Range;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
@@ -125,7 +126,11 @@ pub struct Network {
     length: u64,
     root_counts: OnceLock<Array<u32>>,
     has_root: bool,
+    identity: u64,
 }
+
+/// The identity of the network that is made next.
+static NEXT_IDENTITY: AtomicU64 = AtomicU64::new(0);
 
 impl Network {
     /// Checks the parts and puts them together. `documents` has, for each document of the grammar, its
@@ -194,7 +199,24 @@ impl Network {
         levels.push(grammar.rule_count());
         let root_counts = OnceLock::new();
         let (length, has_root) = (0, true);
-        Ok(Self { grammar, parts, documents, levels, lengths, length, root_counts, has_root })
+        let identity = NEXT_IDENTITY.fetch_add(1, Ordering::Relaxed);
+        Ok(Self {
+            grammar,
+            parts,
+            documents,
+            levels,
+            lengths,
+            length,
+            root_counts,
+            has_root,
+            identity,
+        })
+    }
+
+    /// A number that this network and its copies have, and no other one of the process: what was made of a network can be
+    /// kept under it.
+    pub fn identity(&self) -> u64 {
+        self.identity
     }
 
     /// The items that the root expands to. Checks that its parts use their own rules alone, and none that expands to
@@ -412,6 +434,8 @@ mod tests {
         assert_eq!(network.lengths(), [4, 2]);
         assert_eq!(network.length(), 9);
         assert_eq!(network.documents(), [0, 7]);
+        assert_eq!(network.identity(), network.clone().identity());
+        assert_ne!(network.identity(), self::network().identity());
     }
 
     #[test]

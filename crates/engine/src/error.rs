@@ -123,6 +123,17 @@ pub enum Error {
         /// The most that is possible.
         most: usize,
     },
+    /// The GPU that was asked for cannot be used, or failed.
+    #[error("{what}")]
+    Gpu {
+        /// What is wrong, and what to do.
+        what: String,
+    },
+    /// This build cannot use GPUs.
+    #[error(
+        "this tadoc was built without the GPU backend; build it with the feature `gpu`, or take `--backend cpu`"
+    )]
+    NoGpuBackend,
     /// There is no language of that name.
     #[error("there is no language {given:?}; there are: {}", names(Language::ALL))]
     UnknownLanguage {

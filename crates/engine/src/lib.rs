@@ -55,6 +55,7 @@
 //! - [`update`]: editing an archive, and compressing it again.
 //! - [`grep`]: lines of an archive that match a regular expression, found on the compressed form.
 //! - [`analytics`]: the tasks, and what is counted and weighed.
+//! - [`backend`]: where they run: the processor, or a GPU.
 //! - [`analyzer`]: what turns words into the terms that are counted.
 //! - [`view`]: from archives and an analyzer to the grammar over terms that tasks run on.
 //! - [`traverse`]: ways over that grammar, to write tasks of your own.
@@ -74,6 +75,7 @@
 pub mod access;
 pub mod analytics;
 pub mod analyzer;
+pub mod backend;
 pub mod build;
 pub mod compress;
 pub mod corpus;
@@ -87,7 +89,11 @@ pub mod traverse;
 pub mod update;
 pub mod view;
 
+#[cfg(feature = "gpu")]
+pub use tadoc_gpu as gpu;
+
 pub use analyzer::{Analyzer, Language, StopWords};
+pub use backend::Backends;
 pub use build::lexer::Lexer;
 pub use compress::{
     Builder, CompressOptions, CompressReport, Input, Source, Split, compress, transcode,

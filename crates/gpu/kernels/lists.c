@@ -550,3 +550,17 @@ KERNEL copy_lists(GLOBAL const u32 *starts, GLOBAL const u32 *new_starts, GLOBAL
         out_counts[place] = counts[from];
     }
 }
+
+/* Where the lists of the root are, if its postings are at the start of the pool; rules have no list yet. */
+KERNEL start_lists(GLOBAL const u32 *posting_starts, GLOBAL u32 *starts, GLOBAL u32 *sizes, u32 rules, u32 symbols)
+{
+    u64 place = LANE_OF_ALL;
+    if (place < rules) {
+        starts[place] = 0;
+        sizes[place] = 0;
+    } else if (place < (u64)rules + symbols) {
+        u32 symbol = (u32)place - rules;
+        starts[place] = posting_starts[symbol];
+        sizes[place] = posting_starts[symbol + 1] - posting_starts[symbol];
+    }
+}

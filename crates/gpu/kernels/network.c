@@ -164,3 +164,12 @@ KERNEL write_root_uses(GLOBAL const u32 *root_counts, GLOBAL const u32 *use_star
         uses[use_starts[place + 1] - 1] = rules + (u32)place;
     }
 }
+
+/* What the documents of a rule cannot be more than: all of them, and the occurrences of the rule. */
+KERNEL bound_documents(GLOBAL const u64 *weights, GLOBAL u32 *bounds, u32 documents, u32 rules)
+{
+    u64 place = LANE_OF_ALL;
+    if (place < rules) {
+        bounds[place] = weights[place] < documents ? (u32)weights[place] : documents;
+    }
+}

@@ -15,7 +15,9 @@ typedef ushort u16;
 typedef uint u32;
 typedef ulong u64;
 #define KERNEL __kernel __attribute__((reqd_work_group_size(GROUP, 1, 1))) void
-#define FUNCTION static inline
+/* Must be inlined: where a function is always given the same local array, PoCL would make that array one for all
+   groups. */
+#define FUNCTION static inline __attribute__((always_inline))
 #define GLOBAL __global
 #define LOCAL __local
 #define LOCAL_ARRAY(type, name, length) __local type name[length]

@@ -12,24 +12,6 @@
 /* The tile is a piece of one row. */
 #define PIECE 0x80000000u
 
-/* The sum of a value over the lanes before this one. `scratch` has GROUP places, and may be used again after
-   the call. */
-FUNCTION u64 group_sum_before_u64(u64 value, LOCAL u64 *scratch)
-{
-    u32 lane = LANE;
-    scratch[lane] = value;
-    BARRIER;
-    for (u32 reach = 1; reach < GROUP; reach *= 2) {
-        u64 more = lane >= reach ? scratch[lane - reach] : 0;
-        BARRIER;
-        scratch[lane] += more;
-        BARRIER;
-    }
-    u64 through = scratch[lane];
-    BARRIER;
-    return through - value;
-}
-
 /* Adds up the rows of a tile. */
 FUNCTION void sum_tile(u32 tile, GLOBAL const u32 *tile_rows, GLOBAL const u32 *tile_edges,
                        GLOBAL const u32 *use_starts, GLOBAL const u32 *uses, GLOBAL u64 *weights,
@@ -50,7 +32,8 @@ FUNCTION void sum_tile(u32 tile, GLOBAL const u32 *tile_rows, GLOBAL const u32 *
     for (u32 k = 0; k < PER_LANE; k++) {
         own += sums[lane * PER_LANE + k];
     }
-    u64 sum = group_sum_before_u64(own, scratch);
+    u64 total;
+    u64 sum = group_sum_before_u64(own, scratch, &total);
     for (u32 k = 0; k < PER_LANE; k++) {
         sum += sums[lane * PER_LANE + k];
         sums[lane * PER_LANE + k] = sum;
@@ -60,7 +43,7 @@ FUNCTION void sum_tile(u32 tile, GLOBAL const u32 *tile_rows, GLOBAL const u32 *
         if (lane == 0) {
             GLOBAL u64 *place =
                 first_row < rules ? weights + first_row : item_weights + (first_row - rules);
-            add_u64(place, sums[TILE - 1]);
+            add_u64(place, total);
         }
     } else {
         for (u32 row = first_row + lane; row < last_row; row += GROUP) {

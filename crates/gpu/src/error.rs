@@ -26,6 +26,17 @@ pub enum Error {
         /// Bytes free.
         free: u64,
     },
+    /// The network is larger than the device, and what its pieces answer is more than may be held to be merged.
+    #[error(
+        "--memory {given} is too little: the grammar is larger than the GPU's memory, and merging what its pieces answer takes \
+         {needed} bytes or more; allow more, or take `--backend cpu`"
+    )]
+    TooMuchToMerge {
+        /// Bytes allowed.
+        given: u64,
+        /// Bytes needed so far.
+        needed: u64,
+    },
     /// What was asked is beyond what the kernels do, though not beyond the processor's.
     #[error("{what} is more than the GPU backend does; take `--backend cpu`")]
     Unsupported {

@@ -227,6 +227,15 @@ pub struct Table {
 impl Table {
     /// Copies lists out of a pool, in their order. Waits for how many entries they have.
     pub fn new(lists: &Lists, pool: &Pool) -> Result<Self> {
+        Self::of_lists(lists, &pool.values, &pool.counts)
+    }
+
+    /// The same where values and counts are somewhere else.
+    pub fn of_lists(
+        lists: &Lists,
+        of_values: &Buffer<u32>,
+        of_counts: &Buffer<u32>,
+    ) -> Result<Self> {
         let device = lists.sizes.device();
         let rows = lists.sizes.len();
         let starts = scan::starts::<u32, u32>(device, &lists.sizes, rows)?;
@@ -238,8 +247,8 @@ impl Table {
             &[
                 (&lists.starts).into(),
                 (&starts).into(),
-                (&pool.values).into(),
-                (&pool.counts).into(),
+                of_values.into(),
+                of_counts.into(),
                 (&values).into(),
                 (&counts).into(),
                 (rows as u32).into(),

@@ -20,7 +20,7 @@ use crate::device::{Buffer, Device, Kernel, Module, groups_for};
 use crate::error::{Error, Result};
 use crate::primitives::scan;
 use crate::primitives::sort::{self, Keys, Order, Rows};
-use crate::weights::Plan;
+use crate::weights::{Plan, Weights};
 
 /// The kernels of this module.
 pub static MODULE: Module =
@@ -41,6 +41,7 @@ const MARK_IN_ROOT: Kernel = kernel("mark_in_root");
 const PLACE_USES: Kernel = kernel("place_uses");
 const WRITE_BODY_USES: Kernel = kernel("write_body_uses");
 const WRITE_ROOT_USES: Kernel = kernel("write_root_uses");
+const BOUND_DOCUMENTS: Kernel = kernel("bound_documents");
 
 /// A network on a device, as the module's page describes it.
 #[derive(Debug)]
@@ -61,6 +62,20 @@ pub struct ResidentNetwork {
     pub levels: Vec<u32>,
     /// Uses `level_edges[i]..level_edges[i + 1]` are those of the rules of a level; behind them one more for the items.
     pub level_edges: Vec<u32>,
+    /// The most uses that a symbol of each level has; behind them that of the items.
+    pub level_most_uses: Vec<u32>,
+    /// Body symbols `level_symbols[i]..level_symbols[i + 1]` are those of the rules of a level.
+    pub level_symbols: Vec<u32>,
+    /// The most symbols that a body of each level has.
+    pub level_longest: Vec<u32>,
+    /// The most symbols that the root of a document has.
+    pub longest_document: u32,
+    /// The documents of all rules are no more than this: of each no more than there are, and than it occurs.
+    pub document_bound: u64,
+    /// The items of all rules are no more than this: of each no more than there are, and than its length.
+    pub item_bound: u64,
+    /// The lengths of all rules together.
+    pub rule_lengths: u64,
     /// Where the body of each rule begins, and where the last one ends.
     pub body_starts: Buffer<u32>,
     /// The symbols of all bodies.
@@ -147,7 +162,7 @@ impl ResidentNetwork {
         // beside that.
         let sorted = 24 * root.max(bodies) + 4 * (root + bodies);
         let kept = 8 * bodies + 12 * root + 12 * rules + 16 * symbols;
-        kept + sorted + 8 * symbols + 4 * grammar.document_starts().len() as u64
+        kept + sorted + 16 * symbols + 24 * rules + 4 * grammar.document_starts().len() as u64
     }
 
     /// Loads a network. O(symbols), on the device.
@@ -191,7 +206,8 @@ impl ResidentNetwork {
             item_count,
             symbol_count,
         };
-        let body_starts = device.upload(&body_starts)?;
+        let body_ends = body_starts;
+        let body_starts = device.upload(&body_ends)?;
         let old_starts = device.upload(&old_starts)?;
         let document_starts = device.upload(grammar.document_starts())?;
         let (bodies, owners) = loading.bodies(&old_starts, &body_starts, end)?;
@@ -210,18 +226,37 @@ impl ResidentNetwork {
         let mut level_edges: Vec<u32> =
             order.levels.iter().map(|&rule| starts[rule as usize]).collect();
         level_edges.push(starts[symbol_count as usize]);
+        let most = |rows: &[u32], starts: &[u32]| -> Vec<u32> {
+            let longest = |level: &[u32]| {
+                let row_starts = &starts[level[0] as usize..=level[1] as usize];
+                row_starts.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0)
+            };
+            rows.windows(2).map(longest).collect()
+        };
+        let of_item = |length: &u64| (*length).min(item_count.into());
         // Items are a level too.
         let rows: Vec<u32> = order.levels.iter().copied().chain([symbol_count]).collect();
         let weight_plan = Plan::new(device, &rows, &starts)?;
-        Ok(Self {
+        let level_symbols = order.levels.iter().map(|&rule| body_ends[rule as usize]);
+        let mut made = Self {
             device: Arc::clone(device),
             rule_count,
             item_count,
             document_count: grammar.document_count() as u32,
             length: network.length(),
             has_root: network.has_root(),
-            levels: order.levels,
             level_edges,
+            level_most_uses: most(&rows, &starts),
+            level_symbols: level_symbols.collect(),
+            level_longest: most(&order.levels, &body_ends),
+            longest_document: most(
+                &[0, grammar.document_count() as u32],
+                grammar.document_starts(),
+            )[0],
+            document_bound: 0,
+            item_bound: network.lengths().iter().map(of_item).sum(),
+            rule_lengths: network.lengths().iter().fold(0, |sum, &more| sum.saturating_add(more)),
+            levels: order.levels,
             body_starts,
             bodies,
             lengths: device.upload(&lengths)?,
@@ -234,7 +269,23 @@ impl ResidentNetwork {
             posting_documents: root.posting_documents,
             posting_counts: root.posting_counts,
             weight_plan,
-        })
+        };
+        made.document_bound = made.bound_documents()?;
+        Ok(made)
+    }
+
+    /// The sum of what the documents of each rule cannot be more than. Waits.
+    fn bound_documents(&self) -> Result<u64> {
+        let (device, rules) = (&self.device, self.rule_count);
+        let weights = Weights::new(self)?;
+        let bounds = device.allocate::<u32>(rules as usize)?;
+        device.launch(
+            &BOUND_DOCUMENTS,
+            groups_for(rules as usize),
+            &[(&weights.lists).into(), (&bounds).into(), self.document_count.into(), rules.into()],
+        )?;
+        let sums = scan::starts::<u32, u64>(device, &bounds, rules as usize)?;
+        device.value(&sums, rules as usize)
     }
 
     /// Rules and items.
@@ -259,6 +310,18 @@ impl ResidentNetwork {
         ];
         rows.iter().map(|row| 4 * row.len() as u64).sum::<u64>() + self.weight_plan.memory()
     }
+}
+
+/// Where each of `rows` begins among the first `count` entries, which are sorted by row, and where the last one ends.
+pub(crate) fn find_starts(sorted: &Buffer<u32>, count: u32, rows: u32) -> Result<Buffer<u32>> {
+    let device = sorted.device();
+    let starts = device.allocate(rows as usize + 1)?;
+    device.launch(
+        &FIND_STARTS,
+        groups_for(rows as usize + 1),
+        &[sorted.into(), count.into(), (&starts).into(), rows.into()],
+    )?;
+    Ok(starts)
 }
 
 /// What the steps of loading need.
@@ -325,14 +388,7 @@ impl Loading {
 
     /// Where the entries of each symbol begin among sorted ones.
     fn starts(&self, sorted: &Buffer<u32>, count: u32) -> Result<Buffer<u32>> {
-        let rows = self.symbol_count;
-        let starts = self.device.allocate(rows as usize + 1)?;
-        self.device.launch(
-            &FIND_STARTS,
-            groups_for(rows as usize + 1),
-            &[sorted.into(), count.into(), (&starts).into(), rows.into()],
-        )?;
-        Ok(starts)
+        find_starts(sorted, count, self.symbol_count)
     }
 
     /// The root, and the documents of each of its symbols: sorted by symbol, documents stay in order, and runs of
@@ -445,5 +501,61 @@ impl Loading {
             ],
         )?;
         Ok((use_starts, uses))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::reference::network::{Plain, plain};
+    use crate::reference::networks::{chain, counts_only, frequent, shapes};
+    use crate::testing::device;
+
+    fn rows<T: Clone>(starts: &[u32], values: &[T]) -> Vec<Vec<T>> {
+        starts.windows(2).map(|row| values[row[0] as usize..row[1] as usize].to_vec()).collect()
+    }
+
+    fn downloaded(network: &ResidentNetwork) -> Plain {
+        let get = |buffer: &Buffer<u32>| network.device.download(buffer).unwrap();
+        let postings =
+            get(&network.posting_documents).into_iter().zip(get(&network.posting_counts));
+        Plain {
+            levels: network.levels.clone(),
+            bodies: rows(&get(&network.body_starts), &get(&network.bodies)),
+            lengths: get(&network.lengths).into_iter().map(u64::from).collect(),
+            root: get(&network.root),
+            uses: rows(&get(&network.use_starts), &get(&network.uses)),
+            root_counts: get(&network.root_counts),
+            postings: rows(&get(&network.posting_starts), &postings.collect::<Vec<_>>()),
+        }
+    }
+
+    fn check(network: &Network) {
+        let Some(device) = device() else { return };
+        let loaded = ResidentNetwork::new(&device, network).unwrap();
+        assert_eq!(downloaded(&loaded), plain(network));
+        let starts = device.download(&loaded.use_starts).unwrap();
+        let levels = loaded.levels.iter().map(|&rule| starts[rule as usize]);
+        assert_eq!(loaded.level_edges, levels.chain(starts.last().copied()).collect::<Vec<_>>());
+        assert!(loaded.memory() <= ResidentNetwork::needed(network));
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn loaded_as_the_reference_says(shape in shapes()) {
+            let network = shape.network();
+            check(&network);
+            check(&counts_only(&network));
+        }
+    }
+
+    #[test]
+    fn deep_and_frequent() {
+        check(&chain(200, 4));
+        check(&frequent(3000, 300));
     }
 }

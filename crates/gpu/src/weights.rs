@@ -140,3 +140,60 @@ impl Weights {
         Ok(Self { lists, items })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use tadoc_core::Network;
+
+    use super::*;
+    use crate::reference::network::{plain, weights};
+    use crate::reference::networks::{chain, counts_only, frequent, shapes, texts};
+    use crate::testing::device;
+
+    fn check(network: &Network) {
+        let Some(device) = device() else { return };
+        let found = Weights::new(&ResidentNetwork::new(&device, network).unwrap()).unwrap();
+        let rules = network.grammar().rule_count() as usize;
+        let (lists, items) =
+            (device.download(&found.lists).unwrap(), device.download(&found.items).unwrap());
+        let wanted = weights(&plain(network));
+        assert_eq!([&lists[..rules], &items].concat(), wanted);
+        if network.has_root() {
+            let mut plain = vec![0_u64; items.len()];
+            texts(network).concat().iter().for_each(|&item| plain[item as usize] += 1);
+            assert_eq!(items, plain);
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(48))]
+
+        #[test]
+        fn as_the_reference_adds_up(shape in shapes()) {
+            let network = shape.network();
+            check(&network);
+            check(&counts_only(&network));
+        }
+    }
+
+    #[test]
+    fn deep_and_frequent() {
+        check(&chain(200, 4));
+        check(&chain(1, 1));
+        // An item in more rules than a tile has edges, and levels of more tiles than one group does.
+        check(&frequent(5000, 300));
+    }
+
+    #[test]
+    fn rows_are_cut_between_levels_and_when_long() {
+        // Rows of 3, 2 * TILE + 1 and 0 edges in one level, then one of TILE.
+        let starts = [0, 3, 2 * TILE + 4, 2 * TILE + 4, 3 * TILE + 4];
+        let (rows, edges, steps) = cut(&[0, 3, 4], &starts);
+        assert_eq!(rows, [0, 1 | PIECE, 1 | PIECE, 1 | PIECE, 2, 3, 4]);
+        assert_eq!(edges, [0, 3, TILE + 3, 2 * TILE + 3, 2 * TILE + 4, 2 * TILE + 4, 3 * TILE + 4]);
+        let step = |first_tile, last_tile, alone| Step { first_tile, last_tile, alone };
+        assert_eq!(steps, [step(0, 5, false), step(5, 6, true)]);
+        assert_eq!(cut(&[0, 0], &[0]), (vec![0], vec![0], vec![]));
+    }
+}

@@ -24,8 +24,8 @@ Commands:
   fuzz [TARGET...] [--seconds N]
                                 run fuzzers (lexer, builders, archive, round_trip) for 60 or N seconds each;
                                 --seeds only writes what they start from
-  test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, ripgrep, test, doctest, doc,
-                                python, fuzz; --quick leaves the fuzzers out
+  test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, ripgrep, gpu, test, doctest,
+                                doc, python, fuzz; --quick leaves the fuzzers out
   golden                        make the golden archives in testdata/golden anew; only for a new format
   help                          print this
 

@@ -19,10 +19,11 @@ const FUZZ_SECONDS: u32 = 10;
 /// A step, by its name.
 type Step = (&'static str, fn(&Run) -> Result<Outcome>);
 
-const STEPS: [Step; 8] = [
+const STEPS: [Step; 9] = [
     ("fmt", format),
     ("clippy", clippy),
     ("ripgrep", ripgrep),
+    ("gpu", gpu),
     ("test", test),
     ("doctest", doctest),
     ("doc", doc),
@@ -141,6 +142,40 @@ impl Run {
                 && self.succeeds(&mut self.cargo(&[subcommand, "--version"])))
     }
 
+    /// Installs packages of the system, if that can be.
+    fn install_packages(&self, packages: &[&str]) {
+        let install = || {
+            let mut command = Command::new("apt-get");
+            self.succeeds(command.args(["install", "-y", "--no-install-recommends"]).args(packages))
+        };
+        if !install() {
+            self.succeeds(Command::new("apt-get").arg("update"));
+            install();
+        }
+    }
+
+    /// Python in a folder of its own, with a package that is installed if what imports it fails; an error says what
+    /// is not there.
+    fn python_with(&self, package: &str, import: &str) -> Result<PathBuf, &'static str> {
+        let folder = self.project.target.join("venv");
+        let python = folder.join("bin/python");
+        let works = || self.succeeds(Command::new(&python).args(["-m", "pip", "--version"]));
+        if !works() {
+            let made = self.succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder));
+            if !made || !works() {
+                return Err("python3 with venv and pip is not there");
+            }
+        }
+        if !self.succeeds(Command::new(&python).args(["-c", import])) {
+            let mut install = Command::new(&python);
+            install.args(["-m", "pip", "install", "--disable-pip-version-check", package]);
+            if self.run(&mut install).is_err() {
+                return Err("pip cannot install what is needed");
+            }
+        }
+        Ok(python)
+    }
+
     /// The last line of the log that has this in it.
     fn line_with(&self, name: &str, text: &str) -> String {
         let path = self.project.target.join("xtask").join(format!("{name}.log"));
@@ -179,11 +214,7 @@ fn clippy(run: &Run) -> Result<Outcome> {
 fn ripgrep(run: &Run) -> Result<Outcome> {
     let version = || Command::new("rg").arg("--version").output().ok();
     if version().is_none() {
-        let install = || run.succeeds(Command::new("apt-get").args(["install", "-y", "ripgrep"]));
-        if !install() {
-            run.succeeds(Command::new("apt-get").arg("update"));
-            install();
-        }
+        run.install_packages(&["ripgrep"]);
     }
     let Some(output) = version() else {
         return skipped(
@@ -194,13 +225,55 @@ fn ripgrep(run: &Run) -> Result<Outcome> {
     Ok(Outcome::Passed(output.lines().next().unwrap_or_default().to_owned()))
 }
 
+/// The kernels: run on the processor by PoCL, and compiled for CUDA by NVIDIA's compiler, which needs no GPU either. Both are
+/// installed if that can be. What other crates test on devices follows in the step `test`.
+fn gpu(run: &Run) -> Result<Outcome> {
+    const FIND_COMPILER: &str = "import pathlib, nvidia
+found = [path for folder in nvidia.__path__ for path in pathlib.Path(folder).rglob('libnvrtc.so*')]
+print(found[0].parent)";
+    let drivers = || {
+        let folder = fs::read_dir("/etc/OpenCL/vendors").into_iter().flatten();
+        folder.flatten().any(|file| file.path().extension().is_some_and(|ending| ending == "icd"))
+    };
+    if !drivers() {
+        run.install_packages(&["pocl-opencl-icd", "ocl-icd-libopencl1"]);
+    }
+    let mut without = Vec::new();
+    let mut command = run.cargo(&["test", "--package", "tadoc-gpu", "--lib", "--tests"]);
+    if drivers() {
+        command.env("TADOC_TEST_DEVICE", "opencl");
+    } else {
+        without.push("kernels are not run, as there is no OpenCL and PoCL cannot be installed");
+    }
+    let compiler = run.python_with("nvidia-cuda-nvrtc", FIND_COMPILER).ok().and_then(|python| {
+        let found = Command::new(python).args(["-c", FIND_COMPILER]).output().ok()?;
+        let folder = String::from_utf8(found.stdout).ok()?.trim().to_owned();
+        (!folder.is_empty()).then_some(folder)
+    });
+    match compiler {
+        Some(folder) => {
+            let before = std::env::var("LD_LIBRARY_PATH").unwrap_or_default();
+            command.env("LD_LIBRARY_PATH", format!("{folder}:{before}").trim_end_matches(':'));
+            command.env("TADOC_TEST_NVRTC", "1");
+        }
+        None => without
+            .push("kernels are not compiled for CUDA, as nvidia-cuda-nvrtc cannot be installed"),
+    }
+    run.run(&mut command)?;
+    match without.len() {
+        2 => skipped(&without.join("; ")),
+        _ => Ok(Outcome::Passed(without.join("; "))),
+    }
+}
+
 fn test(run: &Run) -> Result<Outcome> {
     if run.succeeds(&mut run.cargo(&["nextest", "--version"])) {
-        run.run(&mut run.cargo(&["nextest", "run", "--workspace", "--no-fail-fast"]))?;
+        let options = ["--workspace", "--exclude", "tadoc-gpu", "--no-fail-fast"];
+        run.run(run.cargo(&["nextest", "run"]).args(options))?;
         return Ok(Outcome::Passed(run.line_with("test", "Summary")));
     }
     let targets = ["--lib", "--bins", "--tests", "--no-fail-fast"];
-    run.run(run.cargo(&["test", "--workspace"]).args(targets))?;
+    run.run(run.cargo(&["test", "--workspace", "--exclude", "tadoc-gpu"]).args(targets))?;
     passed()
 }
 
@@ -221,22 +294,10 @@ fn python(run: &Run) -> Result<Outcome> {
     if !docs.join("test_decoder.py").exists() {
         return skipped("there is no docs/test_decoder.py");
     }
-    let folder = run.project.target.join("venv");
-    let python: PathBuf = folder.join("bin/python");
-    let works = |run: &Run| run.succeeds(Command::new(&python).args(["-m", "pip", "--version"]));
-    if !works(run) {
-        let made = run.succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder));
-        if !made || !works(run) {
-            return skipped("python3 with venv and pip is not there");
-        }
-    }
-    if !run.succeeds(Command::new(&python).args(["-c", "import zstandard"])) {
-        let mut install = Command::new(&python);
-        install.args(["-m", "pip", "install", "--disable-pip-version-check", "zstandard"]);
-        if run.run(&mut install).is_err() {
-            return skipped("pip cannot install zstandard");
-        }
-    }
+    let python = match run.python_with("zstandard", "import zstandard") {
+        Ok(python) => python,
+        Err(why) => return skipped(why),
+    };
     run.run(Command::new(&python).args(["-m", "unittest"]).current_dir(&docs))?;
     Ok(Outcome::Passed(run.line_with("python", "Ran ")))
 }

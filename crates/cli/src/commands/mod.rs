@@ -2,10 +2,12 @@
 
 pub mod access;
 pub mod analytics;
+mod backend;
 mod batch;
 pub mod completions;
 pub mod compress;
 pub mod demo;
+pub mod devices;
 pub mod edit;
 pub mod grep;
 pub mod index;
@@ -41,6 +43,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Edit(command) => command.run(quiet),
         Command::Analytics(command) => command.run(quiet),
         Command::Grep(command) => command.run(quiet),
+        Command::Devices(command) => command.run(),
         Command::Demo(command) => command.run(),
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),

@@ -503,7 +503,7 @@ fn explanations_go_to_standard_error() {
             let line = stderr.lines().find(|line| line.split(' ').next() == Some(title));
             line.unwrap_or_else(|| panic!("no {title} in {stderr}"))[10..].to_owned()
         };
-        assert_eq!(line("backend"), "cpu, 2 threads");
+        assert!(line("backend").starts_with("cpu, 2 threads"), "{stderr}");
         assert!(line("strategy").contains(": "), "{stderr}");
         let count = |title: &str| line(title).replace(',', "").parse::<usize>().unwrap();
         assert_eq!(count("rows"), plain.text().lines().count());

@@ -16,3 +16,5 @@ mod round_trip;
 
 #[cfg(feature = "decompress")]
 mod decompress;
+#[cfg(feature = "gpu")]
+mod devices;

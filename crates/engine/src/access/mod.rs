@@ -25,6 +25,8 @@
 mod batch;
 mod build;
 mod cursor;
+#[cfg(feature = "gpu")]
+mod device;
 mod find;
 mod lines;
 mod occurrences;
@@ -50,6 +52,8 @@ use crate::error::{Error, Result};
 use crate::{Document, Lexer};
 
 pub use batch::{Operation, Outcome};
+#[cfg(feature = "gpu")]
+pub use device::DeviceAccess;
 pub use find::Found;
 pub use phrase::Phrase;
 pub(crate) use phrase::words;

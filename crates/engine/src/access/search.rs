@@ -524,7 +524,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
 }
 
 /// Adds offsets of a document; one that is in several segments has them in one list.
-fn push(found: &mut Vec<(u32, Vec<u64>)>, document: u32, offsets: Vec<u64>) {
+pub(super) fn push(found: &mut Vec<(u32, Vec<u64>)>, document: u32, offsets: Vec<u64>) {
     match found.last_mut() {
         _ if offsets.is_empty() => {}
         Some((last, list)) if *last == document => list.extend(offsets),

@@ -141,6 +141,14 @@ impl TokenStore {
         Ok(())
     }
 
+    /// The bytes of all tokens, one after the other, and where each ends. Unpacks them, if that was not done before.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn all(&self) -> Result<(&[u8], &[u32])> {
+        self.load()?;
+        let all = self.all.get().expect("just loaded");
+        Ok((&all.bytes[..all.bytes.len() - SHORT], &all.ends))
+    }
+
     /// Where a token is unpacked, and its number there.
     #[inline]
     fn place(&self, token: u32) -> Result<(&Unpacked, usize)> {

@@ -27,7 +27,6 @@
 //! cost. Sequences are made by `windows`, put into buckets by `sites` and `partition`, packed by `keys`; `sequence_network` makes
 //! them items of a network of their own. `ranking` puts rows by count, `select` chooses the strategy.
 
-pub mod columns;
 mod inverted_index;
 mod keys;
 mod labels;
@@ -66,6 +65,8 @@ use self::word_count::{SortedCounts, WordCounts, count_items};
 use crate::error::{Error, Result};
 use crate::traverse::{Occurrences, Tables, occurrences};
 
+pub use tadoc_core::answer::columns;
+
 pub use self::pairs::Measure;
 pub use self::tfidf::TfIdfOptions;
 
@@ -95,11 +96,8 @@ impl Backend for CpuBackend {
 pub fn answer<'v>(view: &'v View, task: Task, limits: &Limits) -> Result<Answered<'v>> {
     let network = view.network();
     let Limits { least, top, memory, .. } = *limits;
+    check(view, task)?;
     let n = task.terms_of_a_key();
-    check_length("a sequence", n, 1, LONGEST_SEQUENCE)?;
-    if !matches!(task, Task::WordCount | Task::Sort) {
-        check_root(view)?;
-    }
     let (strategy, reason) = choose(network, task, limits);
     let tables = |network: &Network| {
         (strategy == Strategy::BottomUp).then(|| Tables::new(network, memory / 2))
@@ -137,6 +135,15 @@ pub fn answer<'v>(view: &'v View, task: Task, limits: &Limits) -> Result<Answere
         }
     };
     Ok(Answered { answer, strategy, reason })
+}
+
+/// Whether a task can be asked of a view at all.
+pub(crate) fn check(view: &View, task: Task) -> Result<()> {
+    check_length("a sequence", task.terms_of_a_key(), 1, LONGEST_SEQUENCE)?;
+    match task {
+        Task::WordCount | Task::Sort => Ok(()),
+        _ => check_root(view),
+    }
 }
 
 fn check_length(what: &'static str, given: usize, least: usize, most: usize) -> Result<()> {

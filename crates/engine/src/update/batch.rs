@@ -181,6 +181,10 @@ impl Editor {
             let corpus = self.corpus()?;
             let access = Access::open(&corpus, Index::Fast)?;
             let mut recent = Recent::new(&access, self.ledger());
+            #[cfg(feature = "gpu")]
+            if let Some(device) = self.device() {
+                recent.answer_on(device)?;
+            }
             if self.advance(&mut work, Some(&mut recent))? == Stopped::AtTheEnd {
                 return Ok(());
             }
@@ -319,7 +323,7 @@ impl Editor {
                 Outcome::Done
             }));
         }
-        for edit in sequence_of(&together, self.ledger())? {
+        for edit in self.sequence(&together)? {
             self.edit(&edit)?;
             if let Some(recent) = recent.as_deref_mut() {
                 recent.apply(&edit, self.ledger());

@@ -69,6 +69,9 @@ pub struct Editor {
     pending: Pending,
     /// Whether a commit has failed after edits were taken: what is in memory is not what is on disk.
     has_failed: bool,
+    /// Where batches are run, if not by the processor.
+    #[cfg(feature = "gpu")]
+    device: Option<Arc<tadoc_gpu::Device>>,
 }
 
 /// What the journal has, and what it will have.
@@ -98,7 +101,38 @@ impl Editor {
             text_bytes: journal.text_bytes(),
             journal_bytes: journal.bytes(),
         };
-        Ok(Self { path, archive, journal: writer, ledger, text: None, pending, has_failed: false })
+        Ok(Self {
+            path,
+            archive,
+            journal: writer,
+            ledger,
+            text: None,
+            pending,
+            has_failed: false,
+            #[cfg(feature = "gpu")]
+            device: None,
+        })
+    }
+
+    /// Runs batches on a device from now on, or by the processor again. What comes of them is the same, and the same is journaled.
+    #[cfg(feature = "gpu")]
+    pub fn set_device(&mut self, device: Option<Arc<tadoc_gpu::Device>>) {
+        self.device = device;
+    }
+
+    /// Where batches are run, if not by the processor.
+    #[cfg(feature = "gpu")]
+    pub(super) fn device(&self) -> Option<&Arc<tadoc_gpu::Device>> {
+        self.device.as_ref()
+    }
+
+    /// The edits in sequence that do what edits mean as a snapshot.
+    pub(super) fn sequence<'t>(&self, edits: &[Edit<'t>]) -> Result<Vec<Edit<'t>>> {
+        #[cfg(feature = "gpu")]
+        if let Some(device) = &self.device {
+            return super::device::sequence_of(edits, &self.ledger, device);
+        }
+        sequence_of(edits, &self.ledger)
     }
 
     /// The number of the document of a name; it keeps it while it is there, whatever is added, removed and renamed.
@@ -158,7 +192,7 @@ impl Editor {
     /// Makes edits whose offsets all mean the text before them, together. If one of them is not possible, none is made.
     pub fn edit_together(&mut self, edits: &[Edit<'_>]) -> Result<()> {
         self.check()?;
-        for edit in sequence_of(edits, &self.ledger)? {
+        for edit in self.sequence(edits)? {
             self.edit(&edit)?;
         }
         Ok(())
@@ -209,7 +243,11 @@ impl Editor {
         self.journal.release();
         // Until it is open again, nothing can be edited.
         self.has_failed = true;
+        #[cfg(feature = "gpu")]
+        let device = self.device.take();
         *self = open()?;
+        #[cfg(feature = "gpu")]
+        self.set_device(device);
         Ok(())
     }
 

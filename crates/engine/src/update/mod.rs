@@ -3,7 +3,7 @@
 //! A document that was edited is a sequence of pieces (`pieces`), each a range of the text that the archive stores or of
 //! text that is new (`text`). Names and lengths, which is all that an edit has to be checked against, are kept apart
 //! (`ledger`), so that a writer needs no text. A batch whose offsets all mean the text before it is turned into edits in
-//! sequence (`offsets`).
+//! sequence (`offsets`), on a GPU if there is one (`device`).
 //!
 //! Readers get ordinary grammars: `plan` says which document is in which segment, and `segment` makes the grammar of a
 //! segment that edits have touched, with its `dictionary`; `edited` keeps both for a corpus.
@@ -12,6 +12,8 @@
 //! edited since (`recent`), whose words are in `zones`. `recompress` writes the archive anew, and `digests` has those of the documents that have changed.
 
 mod batch;
+#[cfg(feature = "gpu")]
+mod device;
 mod dictionary;
 mod digests;
 mod edited;

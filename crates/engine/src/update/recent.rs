@@ -43,6 +43,9 @@ pub(super) struct Recent<'a, 'c> {
     edits: usize,
     known: RefCell<HashMap<u32, Known, FixedState>>,
     separators: [bool; 256],
+    /// The base on a device, where questions are answered then.
+    #[cfg(feature = "gpu")]
+    device: Option<access::DeviceAccess<'a, 'c>>,
 }
 
 /// What was found out about a document that was edited.
@@ -110,7 +113,25 @@ impl<'a, 'c> Recent<'a, 'c> {
             edits: 0,
             known: RefCell::default(),
             separators: access.lexer().ascii_separators(),
+            #[cfg(feature = "gpu")]
+            device: None,
         }
+    }
+
+    /// Brings the base to a device, and answers questions there.
+    #[cfg(feature = "gpu")]
+    pub(super) fn answer_on(&mut self, device: &Arc<tadoc_gpu::Device>) -> Result<()> {
+        self.device = Some(access::DeviceAccess::new(self.access, Arc::clone(device))?);
+        Ok(())
+    }
+
+    /// Asks the base.
+    fn run(&self, operations: &[access::Operation]) -> Vec<Result<access::Outcome>> {
+        #[cfg(feature = "gpu")]
+        if let Some(device) = &self.device {
+            return device.run(operations);
+        }
+        self.access.run(operations)
     }
 
     /// Takes an edit that the ledger has just taken.
@@ -351,7 +372,7 @@ impl<'a, 'c> Recent<'a, 'c> {
     pub(super) fn answer(&self, questions: Vec<Question>) -> Vec<Result<Outcome>> {
         let operations: Vec<access::Operation> =
             questions.iter().flat_map(|question| question.base.iter().cloned()).collect();
-        let mut answers = self.access.run(&operations).into_iter();
+        let mut answers = self.run(&operations).into_iter();
         questions
             .into_iter()
             .map(|question| {

@@ -39,7 +39,7 @@ fn by_itself(access: &Access<'_>, operation: &Operation) -> Result<Outcome> {
 }
 
 /// Operations of all kinds, of which some are wrong.
-fn operations(
+pub fn operations(
     random: &mut Random,
     lexer: Lexer,
     documents: &[Document],

@@ -6,12 +6,15 @@
 //! - `segments`: archives of several segments, and documents that go on from one to the next.
 //! - `analyzers`: searching for terms, and documents ranked by them.
 //! - `batches`: many operations at once.
+//! - `device`: many operations on a GPU.
 //! - `samples`: what is drawn, and how often.
 //! - `errors`: what must be refused, and how.
 
 mod analyzers;
 mod batches;
 mod cases;
+#[cfg(feature = "gpu")]
+mod device;
 mod errors;
 mod samples;
 mod segments;

@@ -12,7 +12,7 @@ use super::support::{Questions, compress, for_each_index, numbered, oracle_lexer
 const BATCH: usize = 8 << 20;
 
 /// The least memory that anything is compressed in.
-fn least_memory(path: &Path) -> u64 {
+pub fn least_memory(path: &Path) -> u64 {
     match compress(&[], path, Lexer::Words, Builder::RePair, Some(0)) {
         Err(Error::TooLittleMemory { least, .. }) => least,
         other => panic!("{other:?}"),
@@ -28,7 +28,7 @@ fn stretched(words: &str, length: usize) -> Vec<u8> {
 }
 
 /// A document whose words are on both sides of the places where it is cut, with some before and after it.
-fn long_documents() -> Vec<Document> {
+pub fn long_documents() -> Vec<Document> {
     let passage = "to be or not to be\nthat is the question ".repeat(5);
     let long = [
         stretched(&passage, BATCH - 7),

@@ -4,6 +4,7 @@
 //! - `script`: random operations, with what must come of them.
 //! - `whole`: everything that can be asked of an archive, against the model.
 //! - `random`: random operations over archives of every kind.
+//! - `device`: the same on a GPU.
 //! - `segments`: edits around the places where documents go on from one segment to the next.
 //! - `recompressed`: compressing again: bytes that do not depend on threads, segments that are cut.
 //! - `bases`: reads after more edits than a base takes.
@@ -25,6 +26,8 @@ mod analytics_support;
 
 mod archives;
 mod bases;
+#[cfg(feature = "gpu")]
+mod device;
 mod faults;
 mod hostile;
 mod kills;

@@ -1,6 +1,8 @@
 //! What the kernels do, in plain Rust: slow and obvious, for tests to compare with.
 
+pub mod access;
 pub mod inputs;
+pub mod network;
 pub mod networks;
 pub mod scan;
 pub mod select;

@@ -12,18 +12,22 @@ use clap::{Args, ValueHint};
 use rayon::prelude::*;
 use tadoc::Error;
 use tadoc::access::{Operation, Outcome as Answer};
+use tadoc::backend::Reads;
 use tadoc::text::unescape;
 use tadoc::update::Operation as Named;
 
 use super::Opened;
 use super::arguments::ReadArguments;
 use crate::arguments::examples;
+use crate::commands::backend::BackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
 use crate::commands::batch::{self, PACK_BYTES, result};
 use crate::failure::Outcome;
 use crate::output::Output;
 
+/// About how many bytes a line of operations has.
+const LINE_BYTES: u64 = 64;
 /// The longest line of operations.
 const LONGEST_LINE: usize = 1 << 20;
 /// Searches whose answers cannot be longer than this are not counted before they are run.
@@ -68,19 +72,27 @@ pub struct Query {
 
     #[command(flatten)]
     reading: ReadArguments,
+
+    #[command(flatten)]
+    backend: BackendArguments,
 }
 
 impl Query {
     pub fn run(self) -> anyhow::Result<Outcome> {
         let (name, from) = batch::open(&self.file)?;
+        // Of what comes by a pipe, nobody knows how much it will be.
+        let bytes = std::fs::metadata(&self.file).map_or(0, |file| file.len());
         self.reading.open(&self.archive, |opened| {
+            let backends = self.backend.backends();
+            let reads = Reads::new(&opened.access, &backends, bytes / LINE_BYTES);
+            let reads = opened.told(reads)?;
             let mut output = Output::new();
             let mut chunks = Chunks::start(from, LONGEST_LINE);
             let answered = loop {
                 match chunks.next() {
                     Ok(None) => break Ok(()),
                     Ok(Some(lines)) => {
-                        if let Err(error) = answer(opened, &lines, &mut output) {
+                        if let Err(error) = answer(opened, &reads, &lines, &mut output) {
                             break Err(error);
                         }
                     }
@@ -103,12 +115,17 @@ impl Query {
 }
 
 /// Runs the operations of some lines, and writes their results.
-fn answer(opened: &Opened<'_>, lines: &[Line], output: &mut Output) -> anyhow::Result<()> {
+fn answer(
+    opened: &Opened<'_>,
+    reads: &Reads<'_, '_>,
+    lines: &[Line],
+    output: &mut Output,
+) -> anyhow::Result<()> {
     let operations: Vec<Result<Operation, String>> = lines
         .par_iter()
         .map(|line| numbered(opened, operation::parse(line.bytes()?, Taken::Reads)?))
         .collect();
-    let sizes = sizes(opened, &operations);
+    let sizes = sizes(opened, reads, &operations);
     let mut start = 0;
     while start < operations.len() {
         let mut bytes = 0_u64;
@@ -118,7 +135,7 @@ fn answer(opened: &Opened<'_>, lines: &[Line], output: &mut Output) -> anyhow::R
         });
         // At least one, however large it is.
         let end = start + fitting.count().max(1);
-        write(opened, &operations[start..end], output)?;
+        write(opened, reads, &operations[start..end], output)?;
         start = end;
     }
     Ok(output.flush()?)
@@ -155,7 +172,11 @@ fn find(opened: &Opened<'_>, name: &[u8]) -> Result<u32, String> {
 }
 
 /// About how many bytes of memory the answer of each operation takes.
-fn sizes(opened: &Opened<'_>, operations: &[Result<Operation, String>]) -> Vec<u64> {
+fn sizes(
+    opened: &Opened<'_>,
+    reads: &Reads<'_, '_>,
+    operations: &[Result<Operation, String>],
+) -> Vec<u64> {
     let mut sizes: Vec<u64> =
         operations.iter().map(|operation| most_bytes(opened, operation)).collect();
     let uncertain: Vec<usize> = (0..operations.len())
@@ -172,7 +193,7 @@ fn sizes(opened: &Opened<'_>, operations: &[Result<Operation, String>]) -> Vec<u
             _ => None,
         })
         .collect();
-    for (&place, counted) in uncertain.iter().zip(opened.access.run(&counts)) {
+    for (&place, counted) in uncertain.iter().zip(reads.run(&counts)) {
         // One that fails has no offsets.
         let count = if let Ok(Answer::Count(count)) = counted { count } else { 0 };
         let in_all = matches!(operations[place], Ok(Operation::Search { document: None, .. }));
@@ -184,12 +205,13 @@ fn sizes(opened: &Opened<'_>, operations: &[Result<Operation, String>]) -> Vec<u
 /// Runs operations together, and writes their results.
 fn write(
     opened: &Opened<'_>,
+    reads: &Reads<'_, '_>,
     operations: &[Result<Operation, String>],
     output: &mut Output,
 ) -> anyhow::Result<()> {
     let good: Vec<Operation> =
         operations.iter().filter_map(|operation| operation.as_ref().ok()).cloned().collect();
-    let mut outcomes = opened.access.run(&good).into_iter();
+    let mut outcomes = reads.run(&good).into_iter();
     let outcomes: Vec<Result<(&Operation, Answer), String>> = operations
         .iter()
         .map(|operation| match operation {

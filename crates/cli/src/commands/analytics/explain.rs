@@ -4,8 +4,9 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
+use tadoc::View;
+use tadoc::backend::Run;
 use tadoc::view::Origin;
-use tadoc::{Answered, View};
 
 use crate::failure::printable;
 use crate::units;
@@ -27,7 +28,7 @@ pub struct Costs {
 }
 
 /// The report, for people.
-pub fn report(view: &View, origin: &Origin, answered: &Answered<'_>, costs: &Costs) -> String {
+pub fn report(view: &View, origin: &Origin, run: &Run<'_>, costs: &Costs) -> String {
     let mut lines = String::new();
     let mut line = |title: &str, value: &str| {
         writeln!(lines, "{title:<9} {}", printable(value)).expect("a string takes all");
@@ -35,12 +36,19 @@ pub fn report(view: &View, origin: &Origin, answered: &Answered<'_>, costs: &Cos
     let network = view.network();
     let grammar = network.grammar();
     let threads = units::counted(rayon::current_num_threads() as u64, "thread");
-    line("backend", &format!("cpu, {threads}"));
-    let why = match answered.reason.as_str() {
+    let backend = match &run.device {
+        None => format!("cpu, {threads}"),
+        Some(device) => format!("gpu, {device}"),
+    };
+    match run.reason.as_str() {
+        "" => line("backend", &backend),
+        reason => line("backend", &format!("{backend}: {reason}")),
+    }
+    let why = match run.answered.reason.as_str() {
         "" => "as asked for",
         reason => reason,
     };
-    line("strategy", &format!("{}: {why}", answered.strategy));
+    line("strategy", &format!("{}: {why}", run.answered.strategy));
     let origin = match origin {
         Origin::Archive => "decoded from the archive",
         Origin::Stored => "stored beside the archive",

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use tadoc::answer::{Answer, Column, Labels};
+use tadoc::backend::Run;
 use tadoc::view::{Detail, Origin};
 use tadoc::{Answered, Corpus, Document, Limits, View};
 
@@ -80,7 +81,12 @@ trait Question: Sync {
     fn limits(&self) -> Limits;
 
     /// Finds the answer.
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>>;
+    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>>;
+}
+
+/// An answer to a question that only the processor answers.
+fn on_processor(answered: Answered<'_>) -> Run<'_> {
+    Run { answered, device: None, reason: String::new() }
 }
 
 /// Answers a question, in the rayon pool that it is called in.
@@ -139,11 +145,11 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     }
     costs.view = watch.lap();
 
-    let answered = question.answer(&view, &limits)?;
+    let run = question.answer(&view, &limits)?;
     costs.task = watch.lap();
 
     let labels = Labels { terms: view.terms(), documents: &names };
-    write(&*answered.answer, labels, is_matrix, &mut writer, &mut costs)?;
+    write(&*run.answered.answer, labels, is_matrix, &mut writer, &mut costs)?;
     // What is not writing is making parts of the answer.
     costs.task += watch.lap().saturating_sub(costs.output);
     drop(at_once);
@@ -151,10 +157,10 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     costs.output += watch.lap();
 
     if shared.work.explain {
-        eprint!("{}", explain::report(&view, &origin, &answered, &costs));
+        eprint!("{}", explain::report(&view, &origin, &run, &costs));
     }
     // The process ends here; to give back gigabytes piece by piece would only delay that.
-    std::mem::forget((answered, names));
+    std::mem::forget((run, names));
     std::mem::forget((view, corpora));
     Ok(Outcome::Done)
 }

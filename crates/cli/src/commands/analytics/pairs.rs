@@ -6,10 +6,11 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use tadoc::analytics::columns::{PAIR_COUNTS, PAIR_SCORES};
 use tadoc::answer::Column;
-use tadoc::{Answered, Limits, View, WIDEST_WINDOW, analytics};
+use tadoc::backend::Run;
+use tadoc::{Limits, View, WIDEST_WINDOW, analytics};
 
-use super::Question;
 use super::arguments::{Shared, Strategy};
+use super::{Question, on_processor};
 use crate::arguments::{at_least_one, examples};
 
 /// Count pairs of terms that stand near each other, most frequent first
@@ -99,8 +100,8 @@ impl Question for Cooccurrence {
         self.shared.limits(self.top, Strategy::Auto)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
-        analytics::cooccurrence(view, self.window, self.ordered, limits)
+    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+        analytics::cooccurrence(view, self.window, self.ordered, limits).map(on_processor)
     }
 }
 
@@ -117,13 +118,13 @@ impl Question for Collocations {
         self.shared.limits(self.top, Strategy::Auto)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
+    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
         let measure = match self.measure {
             Measure::LogLikelihood => analytics::Measure::LogLikelihood,
             Measure::Pmi => analytics::Measure::Pmi,
             Measure::TScore => analytics::Measure::TScore,
             Measure::LogDice => analytics::Measure::LogDice,
         };
-        analytics::collocations(view, self.window, measure, limits)
+        analytics::collocations(view, self.window, measure, limits).map(on_processor)
     }
 }

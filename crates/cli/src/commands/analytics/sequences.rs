@@ -4,11 +4,13 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use tadoc::analytics::columns::{SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
 use tadoc::answer::Column;
-use tadoc::{Answered, LONGEST_SEQUENCE, Limits, Task, View, analytics};
+use tadoc::backend::Run;
+use tadoc::{LONGEST_SEQUENCE, Limits, Task, View};
 
 use super::Question;
 use super::arguments::{Shared, StrategyArgument};
 use crate::arguments::{at_least_one, examples};
+use crate::commands::backend::BackendArguments;
 
 /// Count sequences of n terms, most frequent first
 ///
@@ -38,6 +40,9 @@ pub struct SequenceCount {
 
     #[command(flatten)]
     strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: BackendArguments,
 }
 
 /// List the documents of each sequence of n terms, with most occurrences first
@@ -64,6 +69,9 @@ pub struct RankedInvertedIndex {
 
     #[command(flatten)]
     strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: BackendArguments,
 }
 
 /// Reads how many terms a sequence has.
@@ -84,12 +92,12 @@ impl Question for SequenceCount {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
+    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
         let task = match self.per_document {
             true => Task::SequenceCountPerDocument { n: self.n },
             false => Task::SequenceCount { n: self.n },
         };
-        analytics::answer(view, task, limits)
+        self.backend.backends().answer(view, task, limits)
     }
 }
 
@@ -106,7 +114,7 @@ impl Question for RankedInvertedIndex {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
-        analytics::answer(view, Task::RankedInvertedIndex { n: self.n }, limits)
+    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+        self.backend.backends().answer(view, Task::RankedInvertedIndex { n: self.n }, limits)
     }
 }

@@ -5,12 +5,14 @@ use tadoc::analytics::TfIdfOptions;
 use tadoc::analytics::columns::{TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS, TERM_WEIGHTS};
 use tadoc::analytics::score;
 use tadoc::answer::Column;
+use tadoc::backend::Run;
 use tadoc::view::Detail;
-use tadoc::{Answered, Limits, Task, View, analytics};
+use tadoc::{Limits, Task, View, analytics};
 
-use super::Question;
 use super::arguments::{Shared, StrategyArgument};
+use super::{Question, on_processor};
 use crate::arguments::{at_least_one, examples};
+use crate::commands::backend::BackendArguments;
 
 /// Count how often each term occurs, most frequent first
 ///
@@ -32,6 +34,9 @@ pub struct WordCount {
 
     #[command(flatten)]
     strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: BackendArguments,
 }
 
 /// Count how often each term occurs, by term
@@ -52,6 +57,9 @@ pub struct Sort {
 
     #[command(flatten)]
     strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: BackendArguments,
 }
 
 /// List the documents that each term occurs in
@@ -73,6 +81,9 @@ pub struct InvertedIndex {
 
     #[command(flatten)]
     strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: BackendArguments,
 }
 
 /// Count the terms of each document, most frequent first
@@ -95,6 +106,9 @@ pub struct TermVector {
 
     #[command(flatten)]
     strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: BackendArguments,
 }
 
 /// Weigh the terms of each document by TF-IDF
@@ -171,8 +185,8 @@ macro_rules! task {
                 self.shared.limits(self.top, self.strategy.strategy)
             }
 
-            fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
-                analytics::answer(view, Task::$question, limits)
+            fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+                self.backend.backends().answer(view, Task::$question, limits)
             }
         }
     };
@@ -200,7 +214,7 @@ impl Question for TfIdf {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
+    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
         let options = TfIdfOptions {
             norm: match self.norm {
                 Norm::L2 => score::Norm::L2,
@@ -211,6 +225,6 @@ impl Question for TfIdf {
             smooth_idf: !self.no_smooth_idf,
             sublinear_tf: self.sublinear_tf,
         };
-        analytics::tfidf(view, options, limits)
+        analytics::tfidf(view, options, limits).map(on_processor)
     }
 }

@@ -18,6 +18,7 @@ use tadoc::update::{BatchOptions, Operation, Outcome as Answer};
 use super::arguments::EditArguments;
 use super::{Session, weight};
 use crate::arguments::{at_least_one, examples};
+use crate::commands::backend::BackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
 use crate::commands::batch::{self, PACK_BYTES, result};
@@ -77,6 +78,9 @@ pub struct Batches {
     /// Threads to use [default: one a core]
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     threads: Option<usize>,
+
+    #[command(flatten)]
+    backend: BackendArguments,
 }
 
 /// `--offsets`.
@@ -92,6 +96,7 @@ impl Batches {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let (name, from) = batch::open(&self.file)?;
         let mut session = Session::open(&self.archive, &self.editing, quiet)?;
+        self.backend.give_to(&mut session.editor)?;
         pool(self.threads)?.install(|| {
             let mut output = Output::new();
             let mut source = Source {

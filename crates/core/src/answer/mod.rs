@@ -4,6 +4,12 @@
 //! part, so that one of a billion rows need not be in memory as a whole. [`Rows`] shows a part as tidy rows, one
 //! fact a row, without making a copy. Rows are visited by range, so that several threads can format one
 //! part; a visit costs what the rows are made of and allocates nothing a row.
+//!
+//! [`columns`] has the columns of all answers; [`tables`] are answers that are plain arrays, for backends that make
+//! them whole.
+
+pub mod columns;
+pub mod tables;
 
 use std::ops::Range;
 

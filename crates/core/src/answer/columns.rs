@@ -1,6 +1,6 @@
 //! The columns of answers, in one place: whoever writes an answer may have to know them before there is one.
 
-use tadoc_core::answer::Column;
+use super::Column;
 
 /// Word count and sort.
 pub const TERM_COUNTS: &[Column] = &[Column::text("term"), Column::count("count")];

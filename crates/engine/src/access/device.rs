@@ -1,0 +1,488 @@
+//! Batches of random access on a GPU: the same operations as [`Access::run`] takes, with the same outcomes.
+//!
+//! Segments are brought to the device once and stay there; those for which there is no room come anew for each batch. Operations are
+//! split by segments as the parts of documents are, and what comes back is put together. Single words are looked up, counted and searched on the device; phrases and samples
+//! are answered by the processor, in the same call.
+//!
+//! Cost: bringing a segment there costs its grammar as plain numbers and a pass over its text on the device; a batch costs its requests and
+//! results over the bus, and what `tadoc_gpu::access` says.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use hashbrown::HashMap;
+use rayon::prelude::*;
+use tadoc_core::archive::journal::Edit;
+use tadoc_gpu::Device;
+use tadoc_gpu::access::{
+    ALL, Extract, Extracts, Insert, Inserts, ResidentText, SegmentText, Words,
+};
+
+use super::batch::{Operation, Outcome};
+use super::search::push;
+use super::segment::Segment;
+use super::{Access, Part};
+use crate::analyzer::Analyzer;
+use crate::error::{Error, Result};
+
+/// Of the device's free memory, a batch takes one of so many parts for its results; what makes them takes about as much.
+const SHARE_OF_RESULTS: u64 = 4;
+
+/// Bytes that a place of a word takes while searches run.
+const BYTES_OF_PLACE: u64 = 20;
+
+/// An archive opened for random access on a device.
+#[derive(Debug)]
+pub struct DeviceAccess<'a, 'c> {
+    access: &'a Access<'c>,
+    device: Arc<Device>,
+    /// The segments that have room.
+    segments: Vec<Option<ResidentText>>,
+    /// Bytes that were inserted into parts, by their numbers among all parts.
+    inserted: HashMap<usize, u64>,
+}
+
+fn failed(error: tadoc_gpu::Error) -> Error {
+    Error::Gpu { what: error.to_string() }
+}
+
+/// A segment as plain rows of numbers.
+struct Rows<'s> {
+    tokens: (&'s [u8], &'s [u32]),
+    word_starts: Vec<u32>,
+    rule_starts: Vec<u32>,
+    bodies: Vec<u32>,
+    root: Vec<u32>,
+    document_starts: Vec<u32>,
+}
+
+impl<'s> Rows<'s> {
+    fn new(segment: &'s Segment<'_>) -> Result<Self> {
+        let slices = segment.slices()?;
+        let starts = segment.tokens().map_words(|_, tokens| Some(tokens.start))?;
+        let rules = slices.rule_count();
+        let rule_starts = (0..rules).into_par_iter().map(|rule| slices.body(rule).start as u32);
+        let mut rule_starts: Vec<u32> = rule_starts.collect();
+        rule_starts.push(slices.bodies_length() as u32);
+        let documents = segment.document_count();
+        let document_starts = (0..documents).map(|place| segment.document_root(place).start as u32);
+        Ok(Self {
+            tokens: segment.tokens().all()?,
+            word_starts: starts.into_iter().chain([segment.word_token_count()]).collect(),
+            rule_starts,
+            bodies: (0..slices.bodies_length())
+                .into_par_iter()
+                .map(|at| slices.body_symbol(at))
+                .collect(),
+            root: (0..slices.root_length())
+                .into_par_iter()
+                .map(|place| slices.root(place))
+                .collect(),
+            document_starts: document_starts.chain([slices.root_length() as u32]).collect(),
+        })
+    }
+
+    fn text(&self, text_bytes: u64) -> SegmentText<'_> {
+        SegmentText {
+            token_bytes: self.tokens.0,
+            token_ends: self.tokens.1,
+            word_starts: &self.word_starts,
+            rule_starts: &self.rule_starts,
+            bodies: &self.bodies,
+            root: &self.root,
+            document_starts: &self.document_starts,
+            text_bytes,
+        }
+    }
+}
+
+/// What of a batch goes to one segment, each with the number of its operation.
+#[derive(Default)]
+struct OfSegment<'o> {
+    extracts: Vec<(usize, Extract)>,
+    counts: Vec<(usize, Asked<'o>)>,
+    searches: Vec<(usize, Asked<'o>)>,
+}
+
+/// A word, and the place of a document or [`ALL`].
+#[derive(Clone, Copy)]
+struct Asked<'o> {
+    word: &'o [u8],
+    document: u32,
+}
+
+impl<'a, 'c> DeviceAccess<'a, 'c> {
+    /// Brings the segments of an archive to a device, as many as have room.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`] if the device fails or a segment is more than it can do.
+    pub fn new(access: &'a Access<'c>, device: Arc<Device>) -> Result<Self> {
+        let mut own = Self { access, device, segments: Vec::new(), inserted: HashMap::new() };
+        for number in 0..access.segment_count() {
+            let resident = match own.load(number)? {
+                Ok(resident) => Some(resident),
+                Err(tadoc_gpu::Error::TooLittleMemory { .. }) => None,
+                Err(error) => return Err(failed(error)),
+            };
+            own.segments.push(resident);
+        }
+        Ok(own)
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Bytes of the device's memory that segments take.
+    pub fn memory(&self) -> u64 {
+        self.segments.iter().flatten().map(ResidentText::memory).sum()
+    }
+
+    /// A segment that stays on the device, if it has room there: for whoever measures what kernels do.
+    pub fn resident(&self, number: usize) -> Option<&ResidentText> {
+        self.segments[number].as_ref()
+    }
+
+    /// Takes a segment from the device; it comes anew for each batch that needs it. What was inserted into it is lost.
+    pub fn evict(&mut self, number: usize) {
+        self.segments[number] = None;
+        let parts = &self.access.parts;
+        self.inserted.retain(|&part, _| parts[part].segment as usize != number);
+    }
+
+    fn load(&self, number: usize) -> Result<tadoc_gpu::Result<ResidentText>> {
+        let rows = Rows::new(self.access.segment(number)?)?;
+        let text_bytes = self.access.corpus.summary().segments[number].text_bytes;
+        Ok(ResidentText::load(&self.device, &rows.text(text_bytes)))
+    }
+
+    /// Runs operations and gives their results in the same order; one that fails does not stop the others. Extracts see what was
+    /// inserted; after an insert, words can no longer be asked for.
+    pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
+        let mut results: Vec<Option<Result<Outcome>>> = Vec::new();
+        results.resize_with(operations.len(), || None);
+        let mut words: Vec<Vec<u8>> = vec![Vec::new(); operations.len()];
+        for (operation, word) in operations.iter().zip(&mut words) {
+            if let Operation::Search { phrase, .. } | Operation::Count { phrase, .. } = operation {
+                self.single_word(phrase, word);
+            }
+        }
+        let mut segments: Vec<OfSegment<'_>> = Vec::new();
+        segments.resize_with(self.segments.len(), OfSegment::default);
+        let mut rest = Vec::new();
+        for (number, operation) in operations.iter().enumerate() {
+            match self.place(operation, number, &words[number], &mut segments) {
+                Ok(true) => results[number] = Some(Ok(nothing(operation))),
+                Ok(false) => rest.push(number),
+                Err(error) => results[number] = Some(Err(error)),
+            }
+        }
+        for (number, of_segment) in segments.iter().enumerate() {
+            if let Err(error) = self.run_segment(number, of_segment, &mut results) {
+                let what = error.to_string();
+                let (extracts, words) =
+                    (&of_segment.extracts, [&of_segment.counts, &of_segment.searches]);
+                let all = extracts.iter().map(|(operation, _)| operation);
+                for &operation in
+                    all.chain(words.into_iter().flatten().map(|(operation, _)| operation))
+                {
+                    results[operation] = Some(Err(Error::Gpu { what: what.clone() }));
+                }
+            }
+        }
+        let of_processor: Vec<Operation> =
+            rest.iter().map(|&number| operations[number].clone()).collect();
+        for (number, result) in rest.into_iter().zip(self.access.run(&of_processor)) {
+            results[number] = Some(result);
+        }
+        results.into_iter().map(|result| result.expect("all operations were run")).collect()
+    }
+
+    /// The word that a phrase is, if it is one.
+    fn single_word(&self, phrase: &[u8], into: &mut Vec<u8>) {
+        if self.access.is_word(phrase) {
+            into.extend_from_slice(phrase);
+        } else if let Ok(phrase) = self.access.phrase(phrase, &Analyzer::new())
+            && let [word] = phrase.terms()
+        {
+            into.extend_from_slice(word);
+        }
+    }
+
+    /// Gives an operation to the segments that it is about; whether that is possible, or the processor has to answer it.
+    fn place<'o>(
+        &self,
+        operation: &Operation,
+        number: usize,
+        word: &'o [u8],
+        segments: &mut [OfSegment<'o>],
+    ) -> Result<bool> {
+        if let &Operation::Extract { document, offset, length } = operation {
+            for (part, start, length) in self.stretches(document, offset, length)? {
+                let extract = Extract {
+                    document: part.place,
+                    // A part is in a segment on the device, which has less than 4 GiB.
+                    offset: start as u32,
+                    length: length as u32,
+                };
+                segments[part.segment as usize].extracts.push((number, extract));
+            }
+            return Ok(true);
+        }
+        if !self.inserted.is_empty() {
+            let what = "text was inserted on the GPU, and words can be asked for only as the text was before; \
+                        open the edited archive again";
+            return Err(Error::Gpu { what: what.to_owned() });
+        }
+        let (Operation::Search { document, .. } | Operation::Count { document, .. }) = operation
+        else {
+            return Ok(false);
+        };
+        if word.is_empty() {
+            return Ok(false);
+        }
+        let counts = matches!(operation, Operation::Count { .. });
+        let ask = |segment: &mut OfSegment<'o>, document: u32| {
+            let row = if counts { &mut segment.counts } else { &mut segment.searches };
+            row.push((number, Asked { word, document }));
+        };
+        match document {
+            None => segments.iter_mut().for_each(|segment| ask(segment, ALL)),
+            Some(document) => {
+                for part in self.access.parts_of_document(*document)? {
+                    ask(&mut segments[part.segment as usize], part.place);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// The parts of some bytes of a document as it is now, each with where they start in it and how many are asked of it.
+    fn stretches(&self, document: u32, offset: u64, length: u64) -> Result<Vec<(Part, u64, u64)>> {
+        let access = self.access;
+        let parts = access.parts_of_document(document)?;
+        let first = access.first_parts[document as usize] as usize;
+        let mut stretches = Vec::new();
+        let (mut at, mut left, mut bytes) = (offset, length, 0);
+        for (part, number) in parts.iter().zip(first..) {
+            let of_part = self.length(number);
+            bytes += of_part;
+            if at < of_part && left > 0 {
+                let taken = left.min(of_part - at);
+                stretches.push((*part, at, taken));
+                left -= taken;
+            }
+            at = at.saturating_sub(of_part);
+        }
+        if offset > bytes {
+            let name = access.documents[document as usize].name.clone();
+            return Err(Error::OffsetPastEnd { name, offset, bytes });
+        }
+        Ok(stretches)
+    }
+
+    /// Bytes of a part as it is now.
+    fn length(&self, part: usize) -> u64 {
+        self.access.parts[part].bytes + self.inserted.get(&part).copied().unwrap_or(0)
+    }
+
+    /// Runs what goes to one segment, which is loaded if it is not there.
+    fn run_segment(
+        &self,
+        number: usize,
+        of_segment: &OfSegment<'_>,
+        results: &mut [Option<Result<Outcome>>],
+    ) -> Result<()> {
+        let OfSegment { extracts, counts, searches } = of_segment;
+        if extracts.is_empty() && counts.is_empty() && searches.is_empty() {
+            return Ok(());
+        }
+        let loaded;
+        let resident = match &self.segments[number] {
+            Some(resident) => resident,
+            None => {
+                loaded = self.load(number)?.map_err(failed)?;
+                &loaded
+            }
+        };
+        let most = self.device.free_memory().map_err(failed)? / SHARE_OF_RESULTS;
+        for (range, _) in rounds(extracts.iter().map(|(_, extract)| extract.length.into()), most) {
+            self.run_extracts(resident, &extracts[range], results).map_err(failed)?;
+        }
+        if !counts.is_empty() {
+            let counted = self.count(resident, counts).map_err(failed)?;
+            for ((operation, _), count) in counts.iter().zip(counted) {
+                if let Some(Ok(Outcome::Count(sum))) = &mut results[*operation] {
+                    *sum += u64::from(count);
+                }
+            }
+        }
+        if !searches.is_empty() {
+            let counted = self.count(resident, searches).map_err(failed)?;
+            let places = counted.iter().map(|&count| count.into());
+            for (range, found) in rounds(places, (most / BYTES_OF_PLACE).min(u32::MAX.into())) {
+                if found > 0 {
+                    self.run_searches(number, resident, &searches[range], results)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn run_extracts(
+        &self,
+        resident: &ResidentText,
+        extracts: &[(usize, Extract)],
+        results: &mut [Option<Result<Outcome>>],
+    ) -> tadoc_gpu::Result<()> {
+        let requests: Vec<Extract> = extracts.iter().map(|(_, extract)| *extract).collect();
+        let requests = Extracts::upload(&self.device, &requests)?;
+        let (bytes, starts) = resident.extract(&requests)?.download()?;
+        for ((operation, _), ends) in extracts.iter().zip(starts.windows(2)) {
+            let found = &bytes[ends[0] as usize..ends[1] as usize];
+            if let Some(Ok(Outcome::Bytes(into))) = &mut results[*operation] {
+                into.extend_from_slice(found);
+            }
+        }
+        Ok(())
+    }
+
+    fn words(&self, asked: &[(usize, Asked<'_>)]) -> tadoc_gpu::Result<Words> {
+        Words::upload(&self.device, asked.iter().map(|(_, asked)| (asked.word, asked.document)))
+    }
+
+    fn count(
+        &self,
+        resident: &ResidentText,
+        asked: &[(usize, Asked<'_>)],
+    ) -> tadoc_gpu::Result<Vec<u32>> {
+        resident.count(&self.words(asked)?)?.download()
+    }
+
+    fn run_searches(
+        &self,
+        number: usize,
+        resident: &ResidentText,
+        asked: &[(usize, Asked<'_>)],
+        results: &mut [Option<Result<Outcome>>],
+    ) -> Result<()> {
+        let words = self.words(asked).map_err(failed)?;
+        let counted = resident.count(&words).map_err(failed)?;
+        let found = resident.search(&words, &counted).map_err(failed)?;
+        let (places, starts) = found.download().map_err(failed)?;
+        let parts = self.access.parts_of_segment(number);
+        let lists: Vec<Vec<(u32, Vec<u64>)>> = starts
+            .par_windows(2)
+            .map(|ends| by_documents(&places[ends[0] as usize..ends[1] as usize], parts))
+            .collect();
+        for ((operation, _), lists) in asked.iter().zip(lists) {
+            if let Some(Ok(Outcome::Offsets(into))) = &mut results[*operation] {
+                lists.into_iter().for_each(|(document, offsets)| push(into, document, offsets));
+            }
+        }
+        Ok(())
+    }
+
+    /// Makes inserts and appends whose offsets all mean the text before them, on the device alone: extracts from then on see them. Documents are numbers
+    /// in [`Access::documents`]. If one of them is not possible, none is made.
+    ///
+    /// # Errors
+    /// [`Error::BadChoice`], [`Error::OffsetPastEnd`]; [`Error::Gpu`] if a segment has no room to stay on the device, for other edits than these, and what the device
+    /// gives.
+    pub fn edit_together(&mut self, edits: &[Edit<'_>]) -> Result<()> {
+        let mut of_segments: Vec<Vec<(usize, Insert<'_>)>> = vec![Vec::new(); self.segments.len()];
+        for edit in edits {
+            let (document, offset, text) = match *edit {
+                Edit::Insert { document, offset, text } => (document, Some(offset), text),
+                Edit::Append { document, text } => (document, None, text),
+                _ => {
+                    let what =
+                        "only inserts and appends can be made on the GPU; take `--backend cpu`";
+                    return Err(Error::Gpu { what: what.to_owned() });
+                }
+            };
+            let (part, offset) = self.part_of_insert(document, offset)?;
+            let Part { segment, place, .. } = self.access.parts[part];
+            if self.segments[segment as usize].is_none() {
+                let what = "text can be inserted only into segments that stay on the GPU, and not all have room there; \
+                            take `--backend cpu`";
+                return Err(Error::Gpu { what: what.to_owned() });
+            }
+            let offset = offset.map(|offset| offset as u32);
+            of_segments[segment as usize].push((part, Insert { document: place, offset, text }));
+        }
+        for (segment, inserts) in self.segments.iter_mut().zip(of_segments) {
+            let Some(segment) = segment.as_mut().filter(|_| !inserts.is_empty()) else { continue };
+            let (parts, inserts): (Vec<usize>, Vec<Insert<'_>>) = inserts.into_iter().unzip();
+            let uploaded = Inserts::upload(&self.device, &inserts).map_err(failed)?;
+            segment.insert(&uploaded).map_err(failed)?;
+            for (part, insert) in parts.into_iter().zip(inserts) {
+                *self.inserted.entry(part).or_default() += insert.text.len() as u64;
+            }
+        }
+        Ok(())
+    }
+
+    /// The part into which text is inserted, and where; `None` for its end.
+    fn part_of_insert(&self, document: u32, offset: Option<u64>) -> Result<(usize, Option<u64>)> {
+        let parts = self.access.parts_of_document(document)?.len();
+        let first = self.access.first_parts[document as usize] as usize;
+        let Some(mut at) = offset else { return Ok((first + parts - 1, None)) };
+        // At the start of a part and not at the end of the one before, and at the very end where appends are: what is put in one place
+        // stays in order.
+        let (mut bytes, mut found) = (0, None);
+        for part in first..first + parts {
+            let of_part = self.length(part);
+            bytes += of_part;
+            if at < of_part || (at == of_part && part + 1 == first + parts) {
+                found = found.or(Some((part, Some(at))));
+            }
+            at = at.saturating_sub(of_part);
+        }
+        found.filter(|_| offset <= Some(bytes)).ok_or_else(|| {
+            let name = self.access.documents[document as usize].name.clone();
+            Error::OffsetPastEnd { name, offset: offset.unwrap_or(0), bytes }
+        })
+    }
+}
+
+/// What an operation has found before any segment was asked.
+fn nothing(operation: &Operation) -> Outcome {
+    match operation {
+        Operation::Extract { .. } => Outcome::Bytes(Vec::new()),
+        Operation::Search { .. } => Outcome::Offsets(Vec::new()),
+        Operation::Count { .. } => Outcome::Count(0),
+        Operation::Sample { .. } => Outcome::Words(Vec::new()),
+    }
+}
+
+/// Cuts requests into runs whose sizes are at most `most` together, or of one request alone; each with the sum of its sizes.
+fn rounds(sizes: impl Iterator<Item = u64>, most: u64) -> Vec<(Range<usize>, u64)> {
+    let mut rounds: Vec<(Range<usize>, u64)> = Vec::new();
+    for (number, size) in sizes.enumerate() {
+        match rounds.last_mut() {
+            Some((range, sum)) if *sum + size <= most => {
+                range.end = number + 1;
+                *sum += size;
+            }
+            _ => rounds.push((number..number + 1, size)),
+        }
+    }
+    rounds
+}
+
+/// Places in the text of a segment, ascending, as offsets in documents.
+fn by_documents(places: &[u32], parts: &[Part]) -> Vec<(u32, Vec<u64>)> {
+    let (mut found, mut places, mut parts) = (Vec::new(), places, parts);
+    while let Some(&first) = places.first() {
+        let behind = parts.partition_point(|part| part.text_start + part.bytes <= first.into());
+        let Some((part, rest)) = parts[behind..].split_first() else { break };
+        let end = places.partition_point(|&place| u64::from(place) < part.text_start + part.bytes);
+        let offsets =
+            places[..end].iter().map(|&place| u64::from(place) - part.text_start + part.offset);
+        push(&mut found, part.document, offsets.collect());
+        (places, parts) = (&places[end..], rest);
+    }
+    found
+}

@@ -1,0 +1,251 @@
+//! Where a task runs: on the processor, or on a GPU if there is one and it wins.
+//!
+//! [`Backends`] answers with the backend that is asked for. [`Choice::Auto`] takes the GPU where an estimate ([`cost`]) says that
+//! it is done first, the way of the data to it and back included, and takes the processor for everything else: small
+//! questions, machines without a GPU or without a driver, a GPU that has too little memory, or one that fails in the
+//! middle of the work. Which one it was and why is told with the answer, which is the same. [`Reads`] does so for batches of
+//! random access.
+//!
+//! The estimate costs nothing. Looking for a GPU starts its driver, so that is not done for questions that are answered before
+//! it would have started.
+
+pub mod cost;
+mod reads;
+
+use std::fmt;
+use std::str::FromStr;
+#[cfg(feature = "gpu")]
+use std::sync::Arc;
+
+use tadoc_core::{Answered, Limits, Task, View};
+
+use crate::analytics;
+#[cfg(feature = "gpu")]
+use crate::error::Error;
+use crate::error::Result;
+
+pub use self::reads::Reads;
+
+/// Which backend is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Choice {
+    /// The one that is done first.
+    #[default]
+    Auto,
+    /// The processor.
+    Cpu,
+    /// A GPU, and nothing else.
+    Gpu,
+}
+
+impl Choice {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::Auto, Self::Cpu, Self::Gpu];
+
+    /// The name that the command uses.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Auto => "auto",
+            Self::Cpu => "cpu",
+            Self::Gpu => "gpu",
+        }
+    }
+}
+
+impl fmt::Display for Choice {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str(self.name())
+    }
+}
+
+impl FromStr for Choice {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|choice| choice.name() == name);
+        found.ok_or_else(|| format!("expected auto, cpu or gpu, found `{name}`"))
+    }
+}
+
+/// An answer, and where it was found.
+pub struct Run<'v> {
+    /// The answer.
+    pub answered: Answered<'v>,
+    /// The device that it was found on; `None` for the processor.
+    pub device: Option<String>,
+    /// Why it was found there; empty if that was asked for.
+    pub reason: String,
+}
+
+/// The backends of a process: a GPU is opened when it is first needed, and what was loaded to it stays there.
+pub struct Backends {
+    choice: Choice,
+    /// The device that is asked for.
+    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "there are no devices"))]
+    selector: Option<String>,
+    /// The GPU, or why there is none.
+    #[cfg(feature = "gpu")]
+    gpu: std::sync::OnceLock<Result<tadoc_gpu::GpuBackend, tadoc_gpu::Error>>,
+}
+
+impl Backends {
+    /// Backends of which the one that is wanted is chosen from; `selector` names a device as `tadoc devices` does. One that is
+    /// named is taken by [`Choice::Auto`] without an estimate.
+    pub fn new(choice: Choice, selector: Option<String>) -> Self {
+        Self {
+            choice,
+            selector,
+            #[cfg(feature = "gpu")]
+            gpu: std::sync::OnceLock::new(),
+        }
+    }
+
+    /// Which one is wanted.
+    pub fn choice(&self) -> Choice {
+        self.choice
+    }
+
+    /// Runs a task on a view.
+    pub fn answer<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
+        match self.choice {
+            Choice::Cpu => on_processor(view, task, limits, String::new()),
+            Choice::Auto => self.chosen(view, task, limits),
+            Choice::Gpu => self.on_gpu(view, task, limits, String::new()),
+        }
+    }
+}
+
+fn on_processor<'v>(
+    view: &'v View,
+    task: Task,
+    limits: &Limits,
+    reason: String,
+) -> Result<Run<'v>> {
+    let answered = analytics::answer(view, task, limits)?;
+    Ok(Run { answered, device: None, reason })
+}
+
+#[cfg(not(feature = "gpu"))]
+impl Backends {
+    fn chosen<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
+        let reason = "this tadoc was built without the GPU backend".into();
+        on_processor(view, task, limits, reason)
+    }
+
+    fn on_gpu<'v>(&self, _: &'v View, _: Task, _: &Limits, _: String) -> Result<Run<'v>> {
+        Err(crate::error::Error::NoGpuBackend)
+    }
+
+    /// Batches run on the processor; an error if a GPU is asked for.
+    fn no_device_for_batches(&self, _: u64) -> Result<()> {
+        match self.choice {
+            Choice::Gpu => Err(crate::error::Error::NoGpuBackend),
+            Choice::Auto | Choice::Cpu => Ok(()),
+        }
+    }
+}
+
+#[cfg(feature = "gpu")]
+impl Backends {
+    /// The GPU, which is looked for at the first call.
+    fn gpu(&self) -> Result<&tadoc_gpu::GpuBackend, &tadoc_gpu::Error> {
+        let opened = self.gpu.get_or_init(|| {
+            tadoc_gpu::Device::open(self.selector.as_deref()).map(tadoc_gpu::GpuBackend::new)
+        });
+        opened.as_ref()
+    }
+
+    fn on_gpu<'v>(
+        &self,
+        view: &'v View,
+        task: Task,
+        limits: &Limits,
+        reason: String,
+    ) -> Result<Run<'v>> {
+        analytics::check(view, task)?;
+        let gpu = self.gpu().map_err(|error| Error::Gpu { what: error.to_string() })?;
+        let answered =
+            gpu.run(view, task, limits).map_err(|error| Error::Gpu { what: error.to_string() })?;
+        let info = gpu.device().info();
+        let device = Some(format!("{} ({})", info.name, info.selector()));
+        Ok(Run { answered, device, reason })
+    }
+
+    /// The device for about so many operations of random access on so many bytes of text; `None` for the processor.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`] if a GPU is asked for and cannot be used.
+    pub fn device_for_batches(
+        &self,
+        operations: u64,
+        text_bytes: u64,
+    ) -> Result<Option<Arc<tadoc_gpu::Device>>> {
+        let threads = rayon::current_num_threads();
+        let (on_cpu, on_gpu) = (
+            cost::batch_on_processor(operations, threads),
+            cost::DEVICE.batch_estimate(operations, text_bytes),
+        );
+        let is_tried = match self.choice {
+            Choice::Cpu => false,
+            Choice::Auto => self.selector.is_some() || on_gpu < on_cpu,
+            Choice::Gpu => true,
+        };
+        if !is_tried {
+            return Ok(None);
+        }
+        match self.gpu() {
+            Ok(gpu) => Ok(Some(Arc::clone(gpu.device()))),
+            Err(_) if self.choice == Choice::Auto => Ok(None),
+            Err(error) => Err(Error::Gpu { what: error.to_string() }),
+        }
+    }
+
+    /// The backend that is done first.
+    fn chosen<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
+        let network = view.network();
+        let threads = rayon::current_num_threads();
+        let on_cpu = cost::on_processor(network, task, threads);
+        let reason = match self.selector {
+            Some(_) => match self.gpu() {
+                Ok(_) => "the device was named".to_owned(),
+                Err(error) => return on_processor(view, task, limits, error.to_string()),
+            },
+            None => {
+                let started = self.gpu.get().is_some();
+                if !started && on_cpu <= cost::DEVICE.start {
+                    let reason = cost::compared(on_cpu, cost::DEVICE.start, "to start");
+                    return on_processor(view, task, limits, reason);
+                }
+                let gpu = match self.gpu() {
+                    Ok(gpu) => gpu,
+                    Err(error) => return on_processor(view, task, limits, error.to_string()),
+                };
+                let state = cost::State { started, loaded: gpu.has(network) };
+                let on_gpu = cost::DEVICE.estimate(network, task, state);
+                let reason = cost::compared(on_cpu, on_gpu, "with all copies");
+                if on_cpu <= on_gpu {
+                    return on_processor(view, task, limits, reason);
+                }
+                reason
+            }
+        };
+        match self.on_gpu(view, task, limits, reason) {
+            Err(Error::Gpu { what }) => on_processor(view, task, limits, what),
+            answered => answered,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_read_back() {
+        for choice in Choice::ALL {
+            assert_eq!(choice.name().parse(), Ok(choice));
+        }
+        assert!("GPU".parse::<Choice>().is_err());
+        assert_eq!(Choice::default(), Choice::Auto);
+    }
+}

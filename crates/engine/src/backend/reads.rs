@@ -1,0 +1,69 @@
+//! Batches of reads on the backend that is chosen for them.
+
+#[cfg(feature = "gpu")]
+use crate::access::DeviceAccess;
+use crate::access::{Access, Operation, Outcome};
+use crate::error::Result;
+
+use super::Backends;
+#[cfg(feature = "gpu")]
+use super::Choice;
+
+/// An archive whose operations run on a GPU or on the processor. By choice alone, what a GPU fails at is done by the processor.
+pub struct Reads<'a, 'c> {
+    access: &'a Access<'c>,
+    #[cfg(feature = "gpu")]
+    device: Option<DeviceAccess<'a, 'c>>,
+    #[cfg(feature = "gpu")]
+    choice: Choice,
+}
+
+impl<'a, 'c> Reads<'a, 'c> {
+    /// Chooses where operations run, if there will be about so many in all, and brings the archive there.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`](crate::Error::Gpu) if a GPU is asked for and cannot be used.
+    pub fn new(access: &'a Access<'c>, backends: &Backends, operations: u64) -> Result<Self> {
+        #[cfg(feature = "gpu")]
+        {
+            let bytes = access.documents().iter().map(|document| document.bytes).sum();
+            let device = backends.device_for_batches(operations, bytes)?;
+            let loaded = device.map(|device| DeviceAccess::new(access, device)).transpose();
+            let device = match loaded {
+                Err(_) if backends.choice() == Choice::Auto => None,
+                loaded => loaded?,
+            };
+            Ok(Self { access, device, choice: backends.choice() })
+        }
+        #[cfg(not(feature = "gpu"))]
+        {
+            backends.no_device_for_batches(operations)?;
+            Ok(Self { access })
+        }
+    }
+
+    /// The same as [`Access::run`].
+    pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
+        #[cfg(feature = "gpu")]
+        if let Some(device) = &self.device {
+            let mut outcomes = device.run(operations);
+            if self.choice == Choice::Auto {
+                self.mend(operations, &mut outcomes);
+            }
+            return outcomes;
+        }
+        self.access.run(operations)
+    }
+
+    /// Runs what the device failed at on the processor.
+    #[cfg(feature = "gpu")]
+    fn mend(&self, operations: &[Operation], outcomes: &mut [Result<Outcome>]) {
+        let failed: Vec<usize> = (0..operations.len())
+            .filter(|&place| matches!(outcomes[place], Err(crate::Error::Gpu { .. })))
+            .collect();
+        let again: Vec<Operation> = failed.iter().map(|&place| operations[place].clone()).collect();
+        for (place, outcome) in failed.into_iter().zip(self.access.run(&again)) {
+            outcomes[place] = outcome;
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The GPU as a backend: a view is loaded once and asked any number of times.
+//!
+//! The network that was asked last stays on the device. One that does not fit beside what else is there, or whose work does
+//! not, is answered in pieces ([`crate::pieces`]), each loaded and dropped again.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tadoc_core::answer::tables::{Table, TableAnswer};
+use tadoc_core::{Answered, Backend, Limits, Network, Strategy, Task, View};
+
+use crate::device::Device;
+use crate::error::{Error, Result};
+use crate::network::ResidentNetwork;
+use crate::{pieces, tasks};
+
+/// Answers on a device.
+pub struct GpuBackend {
+    device: Arc<Device>,
+    /// The network that was asked last, by its identity.
+    kept: Mutex<Option<(u64, Arc<ResidentNetwork>)>>,
+}
+
+impl GpuBackend {
+    /// A backend on a device.
+    pub fn new(device: Arc<Device>) -> Self {
+        Self { device, kept: Mutex::default() }
+    }
+
+    /// The device.
+    pub fn device(&self) -> &Arc<Device> {
+        &self.device
+    }
+
+    /// Whether a network is on the device already.
+    pub fn has(&self, network: &Network) -> bool {
+        let kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        kept.as_ref().is_some_and(|(identity, _)| *identity == network.identity())
+    }
+
+    /// The network on the device, which it is loaded to if it is not there yet, in the place of the one before.
+    ///
+    /// # Errors
+    /// [`Error::TooLittleMemory`] if it does not fit.
+    pub fn load(&self, network: &Network) -> Result<Arc<ResidentNetwork>> {
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, resident)) =
+            kept.as_ref().filter(|(identity, _)| *identity == network.identity())
+        {
+            return Ok(Arc::clone(resident));
+        }
+        *kept = None;
+        let resident = Arc::new(self.resident(network)?);
+        *kept = Some((network.identity(), Arc::clone(&resident)));
+        Ok(resident)
+    }
+
+    /// Loads a network, if there is room for it.
+    fn resident(&self, network: &Network) -> Result<ResidentNetwork> {
+        let (needed, free) = (ResidentNetwork::needed(network), self.device.free_memory()?);
+        if needed > free {
+            let device = self.device.info().name.clone();
+            return Err(Error::TooLittleMemory { device, needed, free });
+        }
+        ResidentNetwork::new(&self.device, network)
+    }
+
+    /// Gives back the memory of the network that was asked last.
+    pub fn forget(&self) {
+        *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = None;
+    }
+
+    /// Runs a task on a network: as a whole if it fits, else in pieces.
+    pub fn table(&self, network: &Network, task: Task, limits: &Limits) -> Result<Table> {
+        let whole =
+            self.load(network).and_then(|resident| tasks::run(&resident, task, limits)?.download());
+        match whole {
+            Err(Error::TooLittleMemory { .. }) if network.parts().len() > 1 => {
+                self.forget();
+                let mut run = |network: &Network, task: Task, limits: &Limits| {
+                    tasks::run(&self.resident(network)?, task, limits)?.download()
+                };
+                pieces::answer(network, task, limits, &mut run)
+            }
+            whole => whole,
+        }
+    }
+
+    /// Runs a task on a view, with errors that say what is wrong with the device.
+    pub fn run<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Answered<'v>> {
+        let network = view.network();
+        let answer = TableAnswer::new(self.table(network, task, limits)?, network.documents());
+        let (strategy, reason) = match limits.strategy {
+            Some(strategy) => (strategy, String::new()),
+            None => (Strategy::TopDown, "lists of documents are merged from level to level".into()),
+        };
+        Ok(Answered { answer: Box::new(answer), strategy, reason })
+    }
+}
+
+impl Backend for GpuBackend {
+    fn name(&self) -> &'static str {
+        "gpu"
+    }
+
+    fn answer<'v>(
+        &self,
+        view: &'v View,
+        task: Task,
+        limits: &Limits,
+    ) -> tadoc_core::Result<Answered<'v>> {
+        self.run(view, task, limits)
+            .map_err(|error| tadoc_core::Error::Backend { what: error.to_string() })
+    }
+}
