@@ -103,14 +103,15 @@ KERNEL edge_sizes(GLOBAL const u32 *edges, GLOBAL const u32 *sizes, GLOBAL u32 *
     }
 }
 
-/* Merges the rows of at most HALF entries, and writes down the others in `long_rows`, whose number is `long_count`. A row
-   with a single edge has that edge's list, if it is long. Lists are written to the pool at a place that is taken from
+/* Merges the rows of at most HALF entries, and writes down the others in `long_rows`, whose number is `long_count`. A long row
+   with a single edge has that edge's list, if it is in the same pool. Lists are written to the pool at a place that is taken from
    `used`; beyond its capacity nothing is written, and `used` says so. */
 KERNEL merge_tiles(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLOBAL const u64 *offsets, GLOBAL const u32 *starts,
                    GLOBAL const u32 *sizes, GLOBAL const u32 *values, GLOBAL const u32 *counts,
                    GLOBAL u32 *out_starts, GLOBAL u32 *out_sizes, GLOBAL u32 *out_values, GLOBAL u32 *out_counts,
                    GLOBAL u64 *used, GLOBAL u32 *long_rows, GLOBAL u32 *long_count, u64 capacity, u32 first_row,
-                   u32 row_count, u32 first_edge, u32 edge_count, u32 virtual_from, u32 out_first)
+                   u32 row_count, u32 first_edge, u32 edge_count, u32 virtual_from, u32 out_first,
+                   u32 same_pool)
 {
     LOCAL_ARRAY(u32, sorted, TILE);
     LOCAL_ARRAY(u32, heads, TILE);
@@ -136,7 +137,7 @@ KERNEL merge_tiles(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLOBAL
             high--;
             if (lane == 0) {
                 u32 edge_at = row_starts[high];
-                if (row_starts[high + 1] - edge_at == 1) {
+                if (same_pool && row_starts[high + 1] - edge_at == 1) {
                     out_starts[high - out_first] = starts[edges[edge_at]];
                     out_sizes[high - out_first] = sizes[edges[edge_at]];
                 } else {

@@ -180,7 +180,7 @@ pub fn merge(
     let groups = u64::from(busy_groups(device)).min(tiles) as u32;
     let long_rows = device.allocate::<u32>(if may_be_long { rows.rows.len() } else { 0 })?;
     let long_count = device.zeroed::<u32>(1)?;
-    let arguments: [Argument; 21] = [
+    let arguments: [Argument; 22] = [
         rows.row_starts.into(),
         rows.edges.into(),
         (&offsets.0).into(),
@@ -202,6 +202,7 @@ pub fn merge(
         (rows.edge_range.len() as u32).into(),
         rows.virtual_from.into(),
         target.first.into(),
+        u32::from(std::ptr::eq(pool, target.pool)).into(),
     ];
     device.launch(&MERGE_TILES, groups, &arguments)?;
     if !may_be_long {

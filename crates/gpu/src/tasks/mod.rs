@@ -10,6 +10,8 @@
 mod answer;
 mod rank;
 mod sequence_bodies;
+#[cfg(test)]
+mod tests;
 
 use tadoc_core::{Limits, Strategy, Task};
 
