@@ -1,6 +1,7 @@
 //! What the kernels do, in plain Rust: slow and obvious, for tests to compare with.
 
 pub mod inputs;
+pub mod lists;
 pub mod network;
 pub mod networks;
 pub mod scan;
