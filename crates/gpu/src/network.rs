@@ -180,7 +180,11 @@ impl ResidentNetwork {
         }
         let (needed, free) = (Self::needed(network), device.free_memory()?);
         if needed > free {
-            return Err(Error::TooLittleMemory { device: device.info().name.clone(), needed, free });
+            return Err(Error::TooLittleMemory {
+                device: device.info().name.clone(),
+                needed,
+                free,
+            });
         }
         let order = Numbering::new(network);
         let root_length = grammar.root().len();
@@ -345,8 +349,7 @@ impl Loading {
         count: u32,
     ) -> Result<(Buffer<u32>, Buffer<u32>)> {
         let device = &self.device;
-        let (bodies, owners) =
-            (device.allocate(count as usize)?, device.allocate(count as usize)?);
+        let (bodies, owners) = (device.allocate(count as usize)?, device.allocate(count as usize)?);
         device.launch(
             &ARRANGE_BODIES,
             groups_for(count as usize),
@@ -481,13 +484,7 @@ impl Loading {
         device.launch(
             &WRITE_BODY_USES,
             groups_for(count as usize),
-            &[
-                (&sorted).into(),
-                (&owners).into(),
-                (&before).into(),
-                (&uses).into(),
-                count.into(),
-            ],
+            &[(&sorted).into(), (&owners).into(), (&before).into(), (&uses).into(), count.into()],
         )?;
         device.launch(
             &WRITE_ROOT_USES,

@@ -8,8 +8,8 @@ use super::{Lists, Offsets, Pool, Rows, Target, busy_groups, kernel};
 use crate::device::{Buffer, Kernel, groups_for};
 use crate::error::Result;
 use crate::network::bits_below;
-use crate::primitives::sort::{self, Keys, Order};
 use crate::primitives::scan;
+use crate::primitives::sort::{self, Keys, Order};
 use crate::tuning::{
     COUNTED_LOCALLY, COUNTERS_AT_ONCE, ENTRIES_OF_A_STRETCH, SORTED_AT_ONCE, VALUES_PER_ENTRY,
 };

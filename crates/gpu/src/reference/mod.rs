@@ -6,4 +6,5 @@ pub mod network;
 pub mod networks;
 pub mod scan;
 pub mod select;
+pub mod sequences;
 pub mod sort;

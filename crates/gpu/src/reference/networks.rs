@@ -132,8 +132,7 @@ pub fn chain(depth: u32, documents: u32) -> Network {
             vec![rule % items, next, (rule / 3) % items]
         })
         .collect();
-    let root: Vec<u32> =
-        (0..3 * documents).map(|place| items + place * 31 % depth).collect();
+    let root: Vec<u32> = (0..3 * documents).map(|place| items + place * 31 % depth).collect();
     let parts = vec![Part { root: 0..root.len() as u32, rules: 0..depth }];
     let starts = (0..=documents).map(|document| 3 * document).collect();
     made(items, root, bodies, parts, starts, (0..documents).collect())
@@ -146,9 +145,8 @@ pub fn frequent(rules: u32, documents: u32) -> Network {
     let mut bodies: Vec<Vec<u32>> =
         (0..rules - 1).map(|rule| vec![3, last, rule % items, 3]).collect();
     bodies.push(vec![5, 6]);
-    let root: Vec<u32> = (0..4 * documents.max(rules))
-        .map(|place| items + (place * 7) % rules)
-        .collect();
+    let root: Vec<u32> =
+        (0..4 * documents.max(rules)).map(|place| items + (place * 7) % rules).collect();
     let parts = vec![Part { root: 0..root.len() as u32, rules: 0..rules }];
     let length = root.len() as u32;
     let starts = (0..=documents)
