@@ -27,10 +27,13 @@ const fn kernel(name: &'static str) -> Kernel {
 
 const EDGE_SIZES: Kernel = kernel("edge_sizes");
 const MERGE_TILES: Kernel = kernel("merge_tiles");
+const ROWS_OF_ENTRIES: Kernel = kernel("rows_of_entries");
 const COPY_LISTS: Kernel = kernel("copy_lists");
 
+/// Entries of a tile.
+const TILE: u32 = GROUP * LISTS_PER_LANE;
 /// The most entries of a row that is merged in local memory.
-const SHORT_ROW: u32 = GROUP * LISTS_PER_LANE / 2;
+const SHORT_ROW: u32 = TILE / 2;
 
 /// Edges from this number on are lists of one value, where no other bound is said: a document, marked by its highest bit.
 pub const VIRTUAL: u32 = 1 << 31;
@@ -242,20 +245,40 @@ impl Table {
         let starts = scan::starts::<u32, u32>(device, &lists.sizes, rows)?;
         let total = device.value(&starts, rows)? as usize;
         let (values, counts) = (device.allocate(total)?, device.allocate(total)?);
+        let made = Self { starts, values, counts };
         device.launch(
             &COPY_LISTS,
-            groups_for(total).min(busy_groups(device)),
+            groups_for(total),
             &[
                 (&lists.starts).into(),
-                (&starts).into(),
+                (&made.starts).into(),
+                (&made.entry_rows()?).into(),
                 of_values.into(),
                 of_counts.into(),
-                (&values).into(),
-                (&counts).into(),
-                (rows as u32).into(),
+                (&made.values).into(),
+                (&made.counts).into(),
+                (total as u32).into(),
             ],
         )?;
-        Ok(Self { starts, values, counts })
+        Ok(made)
+    }
+
+    /// The row of each entry.
+    pub fn entry_rows(&self) -> Result<Buffer<u32>> {
+        let device = self.starts.device();
+        let entries = self.entries();
+        let rows = device.allocate(entries)?;
+        device.launch(
+            &ROWS_OF_ENTRIES,
+            entries.div_ceil(TILE as usize) as u32,
+            &[
+                (&self.starts).into(),
+                (&rows).into(),
+                (self.rows() as u32).into(),
+                (entries as u32).into(),
+            ],
+        )?;
+        Ok(rows)
     }
 
     /// How many lists there are.
