@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod inputs;
+pub mod lists;
 pub mod network;
 pub mod networks;
 pub mod scan;
