@@ -73,8 +73,8 @@ pub struct Rows<'a> {
     pub virtual_from: u32,
     /// Values are below this.
     pub value_count: u32,
-    /// The most edges that a row has.
-    pub most_edges: u32,
+    /// No row has more entries than this, as far as is known.
+    pub longest: u64,
 }
 
 /// Where merged lists go.
@@ -176,8 +176,7 @@ pub fn merge(
         return Ok(());
     }
     let device = rows.edges.device();
-    let longest = u64::from(rows.most_edges) * u64::from(rows.value_count.max(1));
-    let may_be_long = longest > SHORT_ROW.into();
+    let may_be_long = rows.longest > SHORT_ROW.into();
     let most = (rows.edge_range.len() as u64).saturating_mul(rows.value_count.into());
     let tiles = most / u64::from(SHORT_ROW) + 1;
     let groups = u64::from(busy_groups(device)).min(tiles) as u32;
@@ -349,7 +348,7 @@ mod tests {
             edge_range: 0..edges.len() as u32,
             virtual_from,
             value_count,
-            most_edges: rows.iter().map(Vec::len).max().unwrap_or(0) as u32,
+            longest: edges.len() as u64 * u64::from(value_count),
         };
         let (made, into) =
             (Lists::new(&device, rows.len()).unwrap(), Pool::new(&device, room).unwrap());

@@ -65,7 +65,7 @@ impl RuleLists {
             made.merge_level(&Rows {
                 rows: network.levels[level]..network.levels[level + 1],
                 edge_range: network.level_edges[level]..network.level_edges[level + 1],
-                most_edges: network.level_most_uses[level],
+                longest: network.level_most_documents[level],
                 ..of_uses(network)
             })?;
         }
@@ -79,7 +79,6 @@ impl RuleLists {
             starts: &network.body_starts,
             edges: &network.bodies,
             level_edges: &network.level_symbols,
-            level_longest: &network.level_longest,
         };
         Self::of_bodies(network, &bodies, network.item_count, bound)
     }
@@ -105,7 +104,8 @@ impl RuleLists {
                 edge_range: bodies.level_edges[level]..bodies.level_edges[level + 1],
                 virtual_from: network.rule_count,
                 value_count,
-                most_edges: bodies.level_longest[level],
+                // Each entry stands for something in the text of the rule.
+                longest: network.level_longest[level],
             })?;
         }
         Ok(made)
@@ -140,8 +140,6 @@ pub struct Bodies<'a> {
     pub edges: &'a Buffer<u32>,
     /// Where those of each level begin, and where the last ones end.
     pub level_edges: &'a [u32],
-    /// The most symbols that a body of each level has.
-    pub level_longest: &'a [u32],
 }
 
 /// All symbols as rows, with their uses as edges to lists of documents.
@@ -153,7 +151,7 @@ fn of_uses(network: &ResidentNetwork) -> Rows<'_> {
         edge_range: 0..network.uses.len() as u32,
         virtual_from: VIRTUAL,
         value_count: network.document_count,
-        most_edges: network.uses.len() as u32,
+        longest: u64::MAX,
     }
 }
 
@@ -163,7 +161,7 @@ pub fn item_rows(network: &ResidentNetwork) -> Rows<'_> {
     Rows {
         rows: network.rule_count..network.symbol_count(),
         edge_range: network.level_edges[level]..network.level_edges[level + 1],
-        most_edges: network.level_most_uses[level],
+        longest: network.level_most_documents[level],
         ..of_uses(network)
     }
 }
@@ -177,7 +175,7 @@ pub fn document_rows(network: &ResidentNetwork) -> Rows<'_> {
         edge_range: 0..network.root.len() as u32,
         virtual_from: network.rule_count,
         value_count: network.item_count,
-        most_edges: network.longest_document,
+        longest: u64::MAX,
     }
 }
 
