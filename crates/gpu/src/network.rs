@@ -18,6 +18,7 @@ use tadoc_core::Network;
 
 use crate::device::{Buffer, Device, Kernel, Module, groups_for};
 use crate::error::{Error, Result};
+use crate::lists::SHORT_ROW;
 use crate::primitives::scan;
 use crate::primitives::sort::{self, Keys, Order, Rows};
 use crate::weights::{Plan, Weights};
@@ -62,12 +63,12 @@ pub struct ResidentNetwork {
     pub levels: Vec<u32>,
     /// Uses `level_edges[i]..level_edges[i + 1]` are those of the rules of a level; behind them one more for the items.
     pub level_edges: Vec<u32>,
-    /// The uses of a symbol of each level have no more documents than this, counted for each use; behind them those of an item.
-    pub level_most_documents: Vec<u64>,
+    /// How many symbols of each level may have long rows of documents ([`SHORT_ROW`]), behind them how many items.
+    pub level_long_uses: Vec<u32>,
     /// Body symbols `level_symbols[i]..level_symbols[i + 1]` are those of the rules of a level.
     pub level_symbols: Vec<u32>,
-    /// The most items that a rule of each level expands to.
-    pub level_longest: Vec<u64>,
+    /// How many rules of each level may have long rows of items.
+    pub level_long_bodies: Vec<u32>,
     /// The documents of all rules are no more than this: of each no more than there are, and than it occurs.
     pub document_bound: u64,
     /// The items of all rules are no more than this: of each no more than there are, and than its length.
@@ -224,11 +225,13 @@ impl ResidentNetwork {
         let mut level_edges: Vec<u32> =
             order.levels.iter().map(|&rule| starts[rule as usize]).collect();
         level_edges.push(starts[symbol_count as usize]);
-        let longest = |level: &[u32]| {
+        // A rule has no more entries than items.
+        let long_bodies = |level: &[u32]| {
             let rules = order.old_numbers[level[0] as usize..level[1] as usize].iter();
-            rules.map(|&old| network.lengths()[old as usize]).max().unwrap_or(0)
+            let lengths = rules.map(|&old| network.lengths()[old as usize]);
+            lengths.filter(|&length| length > SHORT_ROW.into()).count() as u32
         };
-        let level_longest = order.levels.windows(2).map(longest).collect();
+        let level_long_bodies = order.levels.windows(2).map(long_bodies).collect();
         let of_item = |length: &u64| (*length).min(item_count.into());
         // Items are a level too.
         let rows: Vec<u32> = order.levels.iter().copied().chain([symbol_count]).collect();
@@ -242,9 +245,9 @@ impl ResidentNetwork {
             length: network.length(),
             has_root: network.has_root(),
             level_edges,
-            level_most_documents: Vec::new(),
+            level_long_uses: Vec::new(),
             level_symbols: level_symbols.collect(),
-            level_longest,
+            level_long_bodies,
             document_bound: 0,
             item_bound: network.lengths().iter().map(of_item).sum(),
             rule_lengths: network.lengths().iter().fold(0, |sum, &more| sum.saturating_add(more)),
@@ -280,11 +283,11 @@ impl ResidentNetwork {
         let of_rows = device.download(&self.weight_plan.sums_of_rows(self, &weights)?)?;
         self.document_bound = of_lists.iter().sum();
         let levels = self.levels.iter().copied().chain([symbols]).collect::<Vec<_>>();
-        let most = |level: &[u32]| {
+        let long_rows = |level: &[u32]| {
             let rows = of_rows[level[0] as usize..level[1] as usize].iter();
-            rows.copied().max().unwrap_or(0)
+            rows.filter(|&&bound| bound > SHORT_ROW.into()).count() as u32
         };
-        self.level_most_documents = levels.windows(2).map(most).collect();
+        self.level_long_uses = levels.windows(2).map(long_rows).collect();
         Ok(())
     }
 
@@ -519,7 +522,8 @@ mod tests {
 
     fn downloaded(network: &ResidentNetwork) -> Plain {
         let get = |buffer: &Buffer<u32>| network.device.download(buffer).unwrap();
-        let postings = get(&network.posting_documents).into_iter().zip(get(&network.posting_counts));
+        let postings =
+            get(&network.posting_documents).into_iter().zip(get(&network.posting_counts));
         Plain {
             levels: network.levels.clone(),
             bodies: rows(&get(&network.body_starts), &get(&network.bodies)),

@@ -28,7 +28,9 @@ fn check_length(network: &ResidentNetwork) -> Result<()> {
     if network.length <= u32::MAX.into() {
         return Ok(());
     }
-    Err(Error::Unsupported { what: format!("a text of {} words, counted by document,", network.length) })
+    Err(Error::Unsupported {
+        what: format!("a text of {} words, counted by document,", network.length),
+    })
 }
 
 impl RuleLists {
@@ -45,7 +47,11 @@ impl RuleLists {
         let Self { lists, pool } = &made;
         if pool.capacity() < postings as u64 {
             let (needed, free) = (8 * postings as u64, 8 * pool.capacity());
-            return Err(Error::TooLittleMemory { device: device.info().name.clone(), needed, free });
+            return Err(Error::TooLittleMemory {
+                device: device.info().name.clone(),
+                needed,
+                free,
+            });
         }
         device.copy(&network.posting_documents, 0, &pool.values, 0, postings)?;
         device.copy(&network.posting_counts, 0, &pool.counts, 0, postings)?;
@@ -65,7 +71,7 @@ impl RuleLists {
             made.merge_level(&Rows {
                 rows: network.levels[level]..network.levels[level + 1],
                 edge_range: network.level_edges[level]..network.level_edges[level + 1],
-                longest: network.level_most_documents[level],
+                most_long: network.level_long_uses[level],
                 ..of_uses(network)
             })?;
         }
@@ -104,8 +110,7 @@ impl RuleLists {
                 edge_range: bodies.level_edges[level]..bodies.level_edges[level + 1],
                 virtual_from: network.rule_count,
                 value_count,
-                // Each entry stands for something in the text of the rule.
-                longest: network.level_longest[level],
+                most_long: network.level_long_bodies[level],
             })?;
         }
         Ok(made)
@@ -151,7 +156,7 @@ fn of_uses(network: &ResidentNetwork) -> Rows<'_> {
         edge_range: 0..network.uses.len() as u32,
         virtual_from: VIRTUAL,
         value_count: network.document_count,
-        longest: u64::MAX,
+        most_long: u32::MAX,
     }
 }
 
@@ -161,7 +166,7 @@ pub fn item_rows(network: &ResidentNetwork) -> Rows<'_> {
     Rows {
         rows: network.rule_count..network.symbol_count(),
         edge_range: network.level_edges[level]..network.level_edges[level + 1],
-        longest: network.level_most_documents[level],
+        most_long: network.level_long_uses[level],
         ..of_uses(network)
     }
 }
@@ -175,7 +180,7 @@ pub fn document_rows(network: &ResidentNetwork) -> Rows<'_> {
         edge_range: 0..network.root.len() as u32,
         virtual_from: network.rule_count,
         value_count: network.item_count,
-        longest: u64::MAX,
+        most_long: u32::MAX,
     }
 }
 
@@ -224,8 +229,10 @@ mod tests {
                 by_document.insert((document, sequence[0]), count);
             }
         }
-        let by_document: Entries =
-            by_document.into_iter().map(|((document, item), count)| (document, item, count)).collect();
+        let by_document: Entries = by_document
+            .into_iter()
+            .map(|((document, item), count)| (document, item, count))
+            .collect();
         let documents = RuleLists::documents(&resident).unwrap();
         compare(&entries(&documents.table(&item_rows(&resident)).unwrap()), &by_item);
         let items = RuleLists::items(&resident).unwrap();

@@ -21,8 +21,7 @@ const LIST_WINDOWS: Kernel = kernel("list_windows");
 pub(super) fn table(network: &ResidentNetwork, sequences: &SequenceRows) -> Result<Table> {
     let device = &network.device;
     let (rules, documents) = (network.rule_count, network.document_count);
-    let (bodies, root, windows) =
-        (network.bodies.len(), network.root.len(), sequences.edges.len());
+    let (bodies, root, windows) = (network.bodies.len(), network.root.len(), sequences.edges.len());
     let total = bodies + root + windows;
     let symbols = u64::from(rules) + sequences.count as u64;
     if total as u64 > u32::MAX.into() || symbols > u32::MAX.into() {
@@ -71,8 +70,7 @@ pub(super) fn table(network: &ResidentNetwork, sequences: &SequenceRows) -> Resu
     let starts = find_starts(&rows.keys.narrow(), total as u32, row_count)?;
     let edges = rows.first.expect("it was given");
     let on_host = device.download(&starts)?;
-    let level_edges: Vec<u32> =
-        network.levels.iter().map(|&rule| on_host[rule as usize]).collect();
+    let level_edges: Vec<u32> = network.levels.iter().map(|&rule| on_host[rule as usize]).collect();
     let bodies = Bodies { starts: &starts, edges: &edges, level_edges: &level_edges };
     let value_count = sequences.count as u32;
     let lists = RuleLists::of_bodies(network, &bodies, value_count, network.rule_lengths)?;
@@ -83,6 +81,6 @@ pub(super) fn table(network: &ResidentNetwork, sequences: &SequenceRows) -> Resu
         edge_range: on_host[rules as usize]..on_host[row_count as usize],
         virtual_from: rules,
         value_count,
-        longest: u64::MAX,
+        most_long: u32::MAX,
     })
 }
