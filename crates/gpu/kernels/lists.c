@@ -92,6 +92,27 @@ FUNCTION u32 first_row_from(GLOBAL const u32 *row_starts, GLOBAL const u64 *offs
     return low;
 }
 
+/* The same where the row is mostly among the first ones: these are looked at before the others are searched. */
+FUNCTION u32 next_row_from(GLOBAL const u32 *row_starts, GLOBAL const u64 *offsets, u32 first_edge, u32 low,
+                           u32 high, u64 place, LOCAL u32 *found)
+{
+    if (LANE == 0) {
+        *found = 0;
+    }
+    BARRIER;
+    if (low + LANE < high && row_entries(row_starts, offsets, first_edge, low + LANE) < place) {
+        local_add_u32(found, 1);
+    }
+    BARRIER;
+    u32 below = *found;
+    BARRIER;
+    low += below;
+    if (below == GROUP) {
+        low = first_row_from(row_starts, offsets, first_edge, low, high, place, found);
+    }
+    return low;
+}
+
 /* How many entries each edge brings. */
 KERNEL edge_sizes(GLOBAL const u32 *edges, GLOBAL const u32 *sizes, GLOBAL u32 *edge_sizes_out, u32 first_edge,
                   u32 edge_count, u32 virtual_from)
@@ -103,14 +124,15 @@ KERNEL edge_sizes(GLOBAL const u32 *edges, GLOBAL const u32 *sizes, GLOBAL u32 *
     }
 }
 
-/* Merges the rows of at most HALF entries, and writes down the others in `long_rows`, whose number is `long_count`. A row
-   with a single edge has that edge's list, if it is long. Lists are written to the pool at a place that is taken from
+/* Merges the rows of at most HALF entries, and writes down the others in `long_rows`, whose number is `long_count`. A long row
+   with a single edge has that edge's list, if it is in the same pool. Lists are written to the pool at a place that is taken from
    `used`; beyond its capacity nothing is written, and `used` says so. */
 KERNEL merge_tiles(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLOBAL const u64 *offsets, GLOBAL const u32 *starts,
                    GLOBAL const u32 *sizes, GLOBAL const u32 *values, GLOBAL const u32 *counts,
                    GLOBAL u32 *out_starts, GLOBAL u32 *out_sizes, GLOBAL u32 *out_values, GLOBAL u32 *out_counts,
                    GLOBAL u64 *used, GLOBAL u32 *long_rows, GLOBAL u32 *long_count, u64 capacity, u32 first_row,
-                   u32 row_count, u32 first_edge, u32 edge_count, u32 virtual_from, u32 out_first)
+                   u32 row_count, u32 first_edge, u32 edge_count, u32 virtual_from, u32 out_first,
+                   u32 same_pool)
 {
     LOCAL_ARRAY(u32, sorted, TILE);
     LOCAL_ARRAY(u32, heads, TILE);
@@ -122,9 +144,18 @@ KERNEL merge_tiles(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLOBAL
     u32 end_row = first_row + row_count;
     u64 total = offsets[edge_count];
     u64 tiles = total / HALF + 1;
-    for (u64 tile = GROUP_NUMBER; tile < tiles; tile += GROUP_COUNT) {
-        u32 low = first_row_from(row_starts, offsets, first_edge, first_row, end_row, tile * HALF, shared);
-        u32 high = first_row_from(row_starts, offsets, first_edge, low, end_row, (tile + 1) * HALF, shared);
+    /* Each group has tiles that follow each other, so that one ends where the next one begins. */
+    u64 of_group = (tiles + GROUP_COUNT - 1) / GROUP_COUNT;
+    u64 first_tile = of_group * GROUP_NUMBER;
+    u64 end_tile = first_tile + of_group < tiles ? first_tile + of_group : tiles;
+    u32 next = end_row;
+    if (first_tile < end_tile) {
+        next = first_row_from(row_starts, offsets, first_edge, first_row, end_row, first_tile * HALF, shared);
+    }
+    for (u64 tile = first_tile; tile < end_tile; tile++) {
+        u32 low = next;
+        u32 high = next_row_from(row_starts, offsets, first_edge, low, end_row, (tile + 1) * HALF, shared);
+        next = high;
         if (low == high) {
             continue;
         }
@@ -136,7 +167,7 @@ KERNEL merge_tiles(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLOBAL
             high--;
             if (lane == 0) {
                 u32 edge_at = row_starts[high];
-                if (row_starts[high + 1] - edge_at == 1) {
+                if (same_pool && row_starts[high + 1] - edge_at == 1) {
                     out_starts[high - out_first] = starts[edges[edge_at]];
                     out_sizes[high - out_first] = sizes[edges[edge_at]];
                 } else {
@@ -376,6 +407,9 @@ KERNEL add_to_counters(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GL
         }
     }
     BARRIER;
+    /* The edges of this stretch alone. */
+    low = edge_of_entry(offsets, low, high, at);
+    high = edge_of_entry(offsets, low, high, end - 1) + 1;
     for (at += lane; at < end; at += GROUP) {
         low = edge_of_entry(offsets, low, high, at);
         u32 edge = edges[first_edge + low];
@@ -463,6 +497,9 @@ KERNEL gather_entries(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLO
     u64 at = first + (u64)(GROUP_NUMBER - stretch_starts[slot]) * STRETCH;
     u64 end = offsets[high];
     end = end < at + STRETCH ? end : at + STRETCH;
+    /* The edges of this stretch alone. */
+    low = edge_of_entry(offsets, low, high, at);
+    high = edge_of_entry(offsets, low, high, end - 1) + 1;
     for (at += LANE; at < end; at += GROUP) {
         low = edge_of_entry(offsets, low, high, at);
         u32 edge = edges[first_edge + low];
@@ -530,22 +567,71 @@ KERNEL close_sorted_rows(GLOBAL const u32 *rows, GLOBAL const u32 *entry_starts,
     }
 }
 
-/* Copies lists so that they lie one after the other: a group for each tile of the result. */
-KERNEL copy_lists(GLOBAL const u32 *starts, GLOBAL const u32 *new_starts, GLOBAL const u32 *values,
-                  GLOBAL const u32 *counts, GLOBAL u32 *out_values, GLOBAL u32 *out_counts, u32 rows)
+/* The first of the rows from `low` to `high` (or `high`) that begins behind `place`, found by all lanes together. */
+FUNCTION u32 first_row_behind(GLOBAL const u32 *starts, u32 low, u32 high, u32 place, LOCAL u32 *found)
 {
-    u32 total = new_starts[rows];
-    for (u64 place = LANE_OF_ALL; place < total; place += LANES_OF_ALL) {
-        u32 low = 0, high = rows;
-        while (high - low > 1) {
-            u32 middle = low + (high - low) / 2;
-            if (new_starts[middle] <= place) {
-                low = middle;
-            } else {
-                high = middle;
-            }
+    while (low < high) {
+        u32 step = (high - low + GROUP - 1) / GROUP;
+        u64 row = (u64)low + (u64)LANE * step;
+        if (LANE == 0) {
+            *found = 0;
         }
-        u32 from = starts[low] + ((u32)place - new_starts[low]);
+        BARRIER;
+        if (row < high && starts[row] <= place) {
+            local_add_u32(found, 1);
+        }
+        BARRIER;
+        u32 below = *found;
+        BARRIER;
+        if (below == 0) {
+            high = low;
+        } else {
+            u64 end = (u64)low + (u64)below * step;
+            low = low + (below - 1) * step + 1;
+            high = end < high ? (u32)end : high;
+        }
+    }
+    return low;
+}
+
+/* The row of each entry of a table, a tile of entries at a time: rows are marked where they begin, and marks are
+   spread. Reads 4 bytes a row and writes 4 an entry. */
+KERNEL rows_of_entries(GLOBAL const u32 *starts, GLOBAL u32 *entry_rows, u32 rows, u32 entries)
+{
+    LOCAL_ARRAY(u32, marks, TILE);
+    LOCAL_ARRAY(u32, scratch, GROUP);
+    LOCAL_ARRAY(u32, shared, 1);
+    u32 lane = LANE;
+    u32 first = GROUP_NUMBER * TILE;
+    u32 length = entries - first < TILE ? entries - first : TILE;
+    u32 low = first_row_behind(starts, 0, rows, first, shared) - 1;
+    u32 high = first_row_behind(starts, low + 1, rows, first + length - 1, shared);
+    for (u32 k = 0; k < PER_LANE; k++) {
+        marks[k * GROUP + lane] = 0;
+    }
+    BARRIER;
+    for (u32 row = low + lane; row < high; row += GROUP) {
+        u32 start = starts[row];
+        if (starts[row + 1] > start) {
+            marks[start < first ? 0 : start - first] = row - low + 1;
+        }
+    }
+    BARRIER;
+    spread_marks(marks, scratch);
+    for (u32 at = lane; at < length; at += GROUP) {
+        entry_rows[first + at] = low + marks[at] - 1;
+    }
+}
+
+/* Copies lists so that they lie one after the other. Moves 16 bytes an entry, and reads its row. */
+KERNEL copy_lists(GLOBAL const u32 *starts, GLOBAL const u32 *new_starts, GLOBAL const u32 *entry_rows,
+                  GLOBAL const u32 *values, GLOBAL const u32 *counts, GLOBAL u32 *out_values, GLOBAL u32 *out_counts,
+                  u32 entries)
+{
+    u64 place = LANE_OF_ALL;
+    if (place < entries) {
+        u32 row = entry_rows[place];
+        u32 from = starts[row] + ((u32)place - new_starts[row]);
         out_values[place] = values[from];
         out_counts[place] = counts[from];
     }

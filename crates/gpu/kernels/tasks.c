@@ -35,17 +35,46 @@ KERNEL greatest_count(GLOBAL const u32 *counts, GLOBAL u32 *most, u32 count)
     }
 }
 
-/* Keys that put entries in the order of rows, then counts descending: the row, and what the count lacks of the greatest one. With
-   `transposed`, rows are those of the values, and the rows of the table go along. Reads 8 bytes an entry, and
-   writes 12. */
-KERNEL rank_keys(GLOBAL const u32 *starts, GLOBAL const u32 *values, GLOBAL const u32 *counts, GLOBAL u64 *keys,
-                 GLOBAL u32 *along, u32 rows, u32 count, u32 most, u32 count_bits, u32 transposed)
+/* Keys that put entries in the order of rows, then counts descending: the row, and what the count lacks of the greatest one. Of the
+   entries at `places` only, if there are any. Reads 16 bytes an entry, and writes 12. */
+KERNEL rank_keys(GLOBAL const u32 *rows, GLOBAL const u32 *values, GLOBAL const u32 *counts, GLOBAL const u32 *places,
+                 GLOBAL u64 *keys, GLOBAL u32 *along, u32 count, u32 most, u32 count_bits, u32 has_places)
 {
-    for (u64 place = LANE_OF_ALL; place < count; place += LANES_OF_ALL) {
-        u32 row = row_of(starts, rows, (u32)place);
-        u32 value = values[place];
-        keys[place] = ((u64)(transposed ? value : row) << count_bits) | (most - counts[place]);
-        along[place] = transposed ? row : value;
+    u64 place = LANE_OF_ALL;
+    if (place < count) {
+        u64 at = has_places ? places[place] : place;
+        keys[place] = ((u64)rows[at] << count_bits) | (most - counts[at]);
+        along[place] = values[at];
+    }
+}
+
+/* Marks the rows that are not in the order of counts. */
+KERNEL mark_unordered_rows(GLOBAL const u32 *rows, GLOBAL const u32 *counts, GLOBAL u8 *is_unordered, u32 count)
+{
+    u64 place = LANE_OF_ALL;
+    if (place > 0 && place < count && rows[place] == rows[place - 1] && counts[place] > counts[place - 1]) {
+        is_unordered[rows[place]] = 1;
+    }
+}
+
+/* Takes the marks of rows to their entries. */
+KERNEL mark_unordered_entries(GLOBAL const u32 *rows, GLOBAL const u8 *is_unordered, GLOBAL u8 *flags, u32 count)
+{
+    u64 place = LANE_OF_ALL;
+    if (place < count) {
+        flags[place] = is_unordered[rows[place]];
+    }
+}
+
+/* Writes entries that were put in order to the places that they were taken from. */
+KERNEL put_back(GLOBAL const u64 *keys, GLOBAL const u32 *along, GLOBAL const u32 *places, GLOBAL u32 *values,
+                GLOBAL u32 *counts, u32 count, u32 most, u32 count_bits)
+{
+    u64 place = LANE_OF_ALL;
+    if (place < count) {
+        u64 mask = ((u64)1 << count_bits) - 1;
+        values[places[place]] = along[place];
+        counts[places[place]] = most - (u32)(keys[place] & mask);
     }
 }
 
@@ -73,17 +102,6 @@ KERNEL ranked_starts(GLOBAL const u64 *keys, GLOBAL u32 *starts, u32 count, u32 
             }
         }
         starts[row] = low;
-    }
-}
-
-/* Values as keys, and rows and counts to go along with them. */
-KERNEL transposed_keys(GLOBAL const u32 *starts, GLOBAL const u32 *values, GLOBAL const u32 *counts, GLOBAL u32 *keys,
-                       GLOBAL u32 *row_numbers, GLOBAL u32 *along, u32 rows, u32 count)
-{
-    for (u64 place = LANE_OF_ALL; place < count; place += LANES_OF_ALL) {
-        keys[place] = values[place];
-        row_numbers[place] = row_of(starts, rows, (u32)place);
-        along[place] = counts[place];
     }
 }
 

@@ -27,10 +27,13 @@ const fn kernel(name: &'static str) -> Kernel {
 
 const EDGE_SIZES: Kernel = kernel("edge_sizes");
 const MERGE_TILES: Kernel = kernel("merge_tiles");
+const ROWS_OF_ENTRIES: Kernel = kernel("rows_of_entries");
 const COPY_LISTS: Kernel = kernel("copy_lists");
 
+/// Entries of a tile.
+const TILE: u32 = GROUP * LISTS_PER_LANE;
 /// The most entries of a row that is merged in local memory.
-const SHORT_ROW: u32 = GROUP * LISTS_PER_LANE / 2;
+const SHORT_ROW: u32 = TILE / 2;
 
 /// Edges from this number on are lists of one value, where no other bound is said: a document, marked by its highest bit.
 pub const VIRTUAL: u32 = 1 << 31;
@@ -180,7 +183,7 @@ pub fn merge(
     let groups = u64::from(busy_groups(device)).min(tiles) as u32;
     let long_rows = device.allocate::<u32>(if may_be_long { rows.rows.len() } else { 0 })?;
     let long_count = device.zeroed::<u32>(1)?;
-    let arguments: [Argument; 21] = [
+    let arguments: [Argument; 22] = [
         rows.row_starts.into(),
         rows.edges.into(),
         (&offsets.0).into(),
@@ -202,6 +205,7 @@ pub fn merge(
         (rows.edge_range.len() as u32).into(),
         rows.virtual_from.into(),
         target.first.into(),
+        u32::from(std::ptr::eq(pool, target.pool)).into(),
     ];
     device.launch(&MERGE_TILES, groups, &arguments)?;
     if !may_be_long {
@@ -241,20 +245,40 @@ impl Table {
         let starts = scan::starts::<u32, u32>(device, &lists.sizes, rows)?;
         let total = device.value(&starts, rows)? as usize;
         let (values, counts) = (device.allocate(total)?, device.allocate(total)?);
+        let made = Self { starts, values, counts };
         device.launch(
             &COPY_LISTS,
-            groups_for(total).min(busy_groups(device)),
+            groups_for(total),
             &[
                 (&lists.starts).into(),
-                (&starts).into(),
+                (&made.starts).into(),
+                (&made.entry_rows()?).into(),
                 of_values.into(),
                 of_counts.into(),
-                (&values).into(),
-                (&counts).into(),
-                (rows as u32).into(),
+                (&made.values).into(),
+                (&made.counts).into(),
+                (total as u32).into(),
             ],
         )?;
-        Ok(Self { starts, values, counts })
+        Ok(made)
+    }
+
+    /// The row of each entry.
+    pub fn entry_rows(&self) -> Result<Buffer<u32>> {
+        let device = self.starts.device();
+        let entries = self.entries();
+        let rows = device.allocate(entries)?;
+        device.launch(
+            &ROWS_OF_ENTRIES,
+            entries.div_ceil(TILE as usize) as u32,
+            &[
+                (&self.starts).into(),
+                (&rows).into(),
+                (self.rows() as u32).into(),
+                (entries as u32).into(),
+            ],
+        )?;
+        Ok(rows)
     }
 
     /// How many lists there are.
@@ -265,5 +289,160 @@ impl Table {
     /// How many entries there are.
     pub fn entries(&self) -> usize {
         self.values.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::reference::inputs::noise;
+    use crate::reference::lists::{List, merge as plain_merge};
+    use crate::testing::device;
+
+    /// Lists of up to `longest` values below `values`.
+    fn lists(seed: u32, count: u32, longest: u32, values: u32) -> Vec<List> {
+        let list = |number: u32| {
+            let length = noise(seed ^ number, 1)[0] % (longest + 1);
+            let mut found = noise(seed.wrapping_add(number * 77), length as usize);
+            found.iter_mut().for_each(|value| *value %= values);
+            found.sort_unstable();
+            found.dedup();
+            found.into_iter().map(|value| (value, 1 + value % 5)).collect()
+        };
+        (0..count).map(list).collect()
+    }
+
+    fn flat<T: Copy>(rows: &[Vec<T>]) -> (Vec<u32>, Vec<T>) {
+        let mut starts = vec![0];
+        rows.iter().for_each(|row| starts.push(starts[starts.len() - 1] + row.len() as u32));
+        (starts, rows.concat())
+    }
+
+    /// Merges on the device into a pool with room for so many, and what [`Pool::check`] says.
+    fn merged(
+        rows: &[Vec<u32>],
+        lists: &[List],
+        virtual_from: u32,
+        value_count: u32,
+        room: u64,
+    ) -> Option<Result<Vec<List>>> {
+        let device = device()?;
+        let (starts, entries) = flat(lists);
+        let (values, counts): (Vec<u32>, Vec<u32>) = entries.into_iter().unzip();
+        let sizes: Vec<u32> = starts.windows(2).map(|list| list[1] - list[0]).collect();
+        let from = Lists {
+            starts: device.upload(&starts[..lists.len()]).unwrap(),
+            sizes: device.upload(&sizes).unwrap(),
+        };
+        let pool = Pool {
+            values: device.upload(&values).unwrap(),
+            counts: device.upload(&counts).unwrap(),
+            used: device.zeroed(1).unwrap(),
+        };
+        let (row_starts, edges) = flat(rows);
+        let given = Rows {
+            row_starts: &device.upload(&row_starts).unwrap(),
+            edges: &device.upload(&edges).unwrap(),
+            rows: 0..rows.len() as u32,
+            edge_range: 0..edges.len() as u32,
+            virtual_from,
+            value_count,
+            most_edges: rows.iter().map(Vec::len).max().unwrap_or(0) as u32,
+        };
+        let (made, into) =
+            (Lists::new(&device, rows.len()).unwrap(), Pool::new(&device, room).unwrap());
+        let target = Target { lists: &made, pool: &into, first: 0 };
+        let offsets = Offsets::new(&given, &from).unwrap();
+        merge(&given, &offsets, &from, &pool, target).unwrap();
+        if let Err(error) = into.check() {
+            return Some(Err(error));
+        }
+        let table = Table::new(&made, &into).unwrap();
+        let starts = device.download(&table.starts).unwrap();
+        let values = device.download(&table.values).unwrap();
+        let counts = device.download(&table.counts).unwrap();
+        let entries: List = values.into_iter().zip(counts).collect();
+        let row = |range: &[u32]| entries[range[0] as usize..range[1] as usize].to_vec();
+        Some(Ok(starts.windows(2).map(row).collect()))
+    }
+
+    fn check(rows: &[Vec<u32>], lists: &[List], virtual_from: u32, value_count: u32) {
+        let wanted = plain_merge(rows, lists, virtual_from);
+        let needed = wanted.iter().map(|list| list.len() as u64).sum();
+        let Some(found) = merged(rows, lists, virtual_from, value_count, needed) else { return };
+        let found = found.unwrap();
+        let differ = (0..wanted.len()).find(|&row| found[row] != wanted[row]);
+        if let Some(row) = differ {
+            assert_eq!(found[row], wanted[row], "row {row} with edges {:?}", rows[row]);
+        }
+        if needed > 0 {
+            let short = merged(rows, lists, virtual_from, value_count, needed - 1).unwrap();
+            assert!(matches!(short, Err(Error::TooLittleMemory { .. })));
+        }
+    }
+
+    /// Rows of up to `longest` edges, some to lists and some to single values.
+    fn rows(seed: u32, count: u32, longest: u32, lists: u32, values: u32) -> Vec<Vec<u32>> {
+        let row = |number: u32| {
+            let length = noise(seed ^ (number + 99), 1)[0] % (longest + 1);
+            let edges = noise(seed.wrapping_mul(31) ^ number, length as usize);
+            let edge = |edge: u32| match edge % 4 {
+                0 => lists + edge / 4 % values,
+                _ => edge / 4 % lists,
+            };
+            edges.into_iter().map(edge).collect()
+        };
+        (0..count).map(row).collect()
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn rows_are_those_of_the_reference(
+            seed in any::<u32>(),
+            counts in (0..600_u32, 1..60_u32),
+            longest_row in prop_oneof![0..4_u32, 0..40_u32, Just(300)],
+            longest_list in prop_oneof![0..3_u32, 0..100_u32],
+            values in prop_oneof![1..5_u32, 1..3000_u32, Just(1_000_000)],
+        ) {
+            let (row_count, list_count) = counts;
+            let lists = lists(seed, list_count, longest_list, values);
+            check(&rows(seed, row_count, longest_row, list_count, values), &lists, list_count, values);
+        }
+    }
+
+    #[test]
+    fn long_rows_are_counted_or_sorted() {
+        // Of few values, of many with many entries, and of so many that they are sorted.
+        for values in [50, 5_000, 1_000_000] {
+            let lists = lists(7, 200, 900, values);
+            let mut rows = rows(8, 40, 30, 200, values);
+            // One whose entries are more than a stretch, and rows of none beside it.
+            rows.push((0..200).collect());
+            rows.push(vec![]);
+            rows.push(vec![3]);
+            check(&rows, &lists, 200, values);
+        }
+    }
+
+    #[test]
+    fn rows_without_entries() {
+        check(&[], &[vec![]], 1, 1);
+        check(&vec![vec![]; 2000], &[vec![]], 1, 1);
+        check(&vec![vec![0, 0, 0]; 2000], &[vec![]], 1, 1);
+        check(&[vec![0; 3000], vec![0, 1, 0]], &[vec![]], 1, 1);
+    }
+
+    #[test]
+    fn rows_that_fill_tiles() {
+        for size in [SHORT_ROW - 1, SHORT_ROW, SHORT_ROW + 1, 2 * SHORT_ROW] {
+            let values = 4 * SHORT_ROW;
+            let list: List = (0..size).map(|value| (2 * value, 3)).collect();
+            let rows = vec![vec![0], vec![0, 1], vec![1, 1 + 2 * size - 2], vec![], vec![0]];
+            check(&rows, &[list], 1, values);
+        }
     }
 }

@@ -315,3 +315,142 @@ impl Windows<'_> {
         )
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+    use tadoc_core::Network;
+
+    use super::*;
+    use crate::reference::networks::{Shape, chain, counts_only, frequent, index, shapes};
+    use crate::reference::sequences::{documents_of_rules, packed};
+    use crate::testing::device;
+
+    /// Keys of any width as one number.
+    fn numbers(device: &Device, keys: &Keys) -> Vec<u128> {
+        let (high, low) = words(keys);
+        let (high, low) = (device.download(high).unwrap(), device.download(low).unwrap());
+        let wide = matches!(keys, Keys::Double { .. });
+        let of_words = |(&high, &low): (&u64, &u64)| u128::from(high) << 64 | u128::from(low);
+        match wide {
+            true => high.iter().zip(&low).map(of_words).collect(),
+            false => low.into_iter().map(u128::from).collect(),
+        }
+    }
+
+    /// Checks rows, counts and edges against the documents written out.
+    fn check(device: &Arc<Device>, network: &Network, n: u32) -> Result<(), TestCaseError> {
+        let resident = ResidentNetwork::new(device, network).unwrap();
+        let of_rules = documents_of_rules(device, &resident);
+        let weights: Vec<u64> = of_rules.iter().map(|documents| documents.values().sum()).collect();
+        let weights = device.upload(&weights).unwrap();
+        let rows = SequenceRows::new(&resident, &weights, n).unwrap();
+        let bits = rows.packing.bits;
+        let wanted = index(network, n as usize);
+        let keys: Vec<u128> = wanted.keys().map(|sequence| packed(sequence, bits)).collect();
+        prop_assert_eq!(numbers(device, &rows.keys), keys);
+        prop_assert_eq!(rows.count, wanted.len());
+        let counts = device.download(&rows.counts(&weights).unwrap()).unwrap();
+        let starts = device.download(&rows.edge_starts).unwrap();
+        let edges = device.download(&rows.edges).unwrap();
+        prop_assert_eq!(starts.len(), rows.count + 1);
+        prop_assert_eq!(starts[rows.count] as usize, edges.len());
+        for (row, documents) in wanted.values().enumerate() {
+            let mut found = BTreeMap::<u32, u32>::new();
+            let edges = &edges[starts[row] as usize..starts[row + 1] as usize];
+            prop_assert!(edges.is_sorted());
+            for &edge in edges {
+                if edge & DOCUMENT != 0 {
+                    *found.entry(edge ^ DOCUMENT).or_default() += 1;
+                    continue;
+                }
+                for (&document, &count) in &of_rules[edge as usize] {
+                    *found.entry(document).or_default() += count as u32;
+                }
+            }
+            prop_assert_eq!(&found, documents);
+            let count = documents.values().map(|&count| u64::from(count)).sum::<u64>();
+            prop_assert_eq!(counts[row], count);
+        }
+        Ok(())
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        #[test]
+        fn rows_are_those_of_the_documents(shape in shapes(), n in 1..=LONGEST) {
+            let Some(device) = device() else { return Ok(()) };
+            check(&device, &shape.network(), n)?;
+        }
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(24))]
+
+        #[test]
+        fn keys_of_every_width(shape in shapes(), n in 1..=LONGEST, width in 1..=14_u32, more in 0..3_u32) {
+            let Some(device) = device() else { return Ok(()) };
+            // Around powers of two, where items fill their bits.
+            let items = (1 << width) - 1 + more;
+            check(&device, &Shape { items, ..shape }.network(), n)?;
+        }
+    }
+
+    #[test]
+    fn long_rules_long_roots_and_deep_networks() {
+        let Some(device) = device() else { return };
+        let shape = Shape {
+            seed: 7,
+            items: 900,
+            parts: 2,
+            rules: 300,
+            body: 3000,
+            root: 5000,
+            documents: 40,
+            rule_share: 3,
+            longest: 300,
+            reach: 1000,
+        };
+        for n in [1, 2, 3, 5] {
+            check(&device, &shape.network(), n).unwrap();
+            check(&device, &chain(700, 5), n).unwrap();
+            check(&device, &frequent(3000, 20), n).unwrap();
+        }
+    }
+
+    #[test]
+    fn many_items_make_long_keys() {
+        let Some(device) = device() else { return };
+        let shape = Shape {
+            seed: 3,
+            items: (1 << 22) + 1,
+            parts: 1,
+            rules: 50,
+            body: 6,
+            root: 500,
+            documents: 3,
+            rule_share: 60,
+            longest: 300,
+            reach: 1000,
+        };
+        // Of 92 and 115 bits.
+        check(&device, &shape.network(), 4).unwrap();
+        check(&device, &shape.network(), 5).unwrap();
+    }
+
+    #[test]
+    fn what_no_key_has_room_for_is_refused() {
+        assert_eq!(Packing::new(5, 1 << 25).unwrap().key_bits(), 125);
+        assert!(Packing::new(2, 1 << 31).is_ok_and(|packing| !packing.is_wide()));
+        assert!(Packing::new(5, (1 << 25) + 1).is_err());
+        assert!(Packing::new(0, 3).is_err() && Packing::new(6, 3).is_err());
+        let Some(device) = device() else { return };
+        let bare = ResidentNetwork::new(&device, &counts_only(&chain(9, 2))).unwrap();
+        let weights = device.zeroed(9).unwrap();
+        let refused = SequenceRows::new(&bare, &weights, 3).unwrap_err();
+        assert!(refused.to_string().contains("no documents"), "{refused}");
+    }
+}

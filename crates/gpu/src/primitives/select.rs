@@ -155,7 +155,7 @@ mod tests {
             let Some(device) = device() else { return Ok(()) };
             let narrow: Vec<u32> = noise(seed, count).iter().map(|&number| (number % spread) << 30).collect();
             let high: Vec<u64> = narrow.iter().map(|&key| u64::from(key) << 30).collect();
-            let low: Vec<u64> = noise(!seed, count).iter().map(|&number| u64::from(number) % 2 << 50).collect();
+            let low: Vec<u64> = noise(!seed, count).iter().map(|&number| u64::from(number % 2) << 50).collect();
             let double: Vec<(u64, u64)> = high.iter().copied().zip(low.iter().copied()).collect();
             let places = |keys: Keys| device.download(&Marks::of_heads(&keys, count).unwrap().places().unwrap()).unwrap();
             let upload = |plane: &[u64]| device.upload(plane).unwrap();

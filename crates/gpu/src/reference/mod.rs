@@ -2,8 +2,10 @@
 
 pub mod access;
 pub mod inputs;
+pub mod lists;
 pub mod network;
 pub mod networks;
 pub mod scan;
 pub mod select;
+pub mod sequences;
 pub mod sort;

@@ -10,6 +10,8 @@
 mod answer;
 mod rank;
 mod sequence_bodies;
+#[cfg(test)]
+mod tests;
 
 use tadoc_core::{Limits, Strategy, Task};
 
@@ -134,7 +136,7 @@ fn index(network: &ResidentNetwork, strategy: Strategy, least: u64) -> Result<Ta
         Strategy::TopDown => RuleLists::documents(network)?.table(&item_rows(network))?,
         Strategy::BottomUp => {
             let table = RuleLists::items(network)?.table(&document_rows(network))?;
-            rank::turned(&table, network.item_count)?
+            rank::turned(table, network.item_count)?
         }
     };
     keep(table, least)
@@ -208,7 +210,7 @@ impl Sequences {
             }
             Strategy::BottomUp => {
                 let table = sequence_bodies::table(network, &self.rows)?;
-                rank::turned(&table, self.rows.count as u32)?
+                rank::turned(table, self.rows.count as u32)?
             }
         };
         keep(table, least)

@@ -8,6 +8,7 @@ use crate::device::{Buffer, Kernel, groups_for};
 use crate::error::Result;
 use crate::lists::{Table, busy_groups};
 use crate::network::{bits_below, find_starts};
+use crate::primitives::select::Marks;
 use crate::primitives::sort::{self, Keys, Order, Rows};
 
 use super::answer::Names;
@@ -16,7 +17,9 @@ const GREATEST_COUNT: Kernel = kernel("greatest_count");
 const RANK_KEYS: Kernel = kernel("rank_keys");
 const RANKED_COUNTS: Kernel = kernel("ranked_counts");
 const RANKED_STARTS: Kernel = kernel("ranked_starts");
-const TRANSPOSED_KEYS: Kernel = kernel("transposed_keys");
+const MARK_UNORDERED_ROWS: Kernel = kernel("mark_unordered_rows");
+const MARK_UNORDERED_ENTRIES: Kernel = kernel("mark_unordered_entries");
+const PUT_BACK: Kernel = kernel("put_back");
 const NUMBER: Kernel = kernel("number");
 const ORDER_KEYS: Kernel = kernel("order_keys");
 
@@ -73,95 +76,142 @@ pub(super) fn ordered(names: Names, order: &Buffer<u32>) -> Result<Names> {
     Ok(Names::Sequences { packing, keys })
 }
 
-/// The entries of each row by count descending.
+/// The entries of each row by count descending. Rows that are in order already, which are most where most have one entry, are
+/// left alone.
 pub(super) fn in_rows(table: Table) -> Result<Table> {
-    let rows = table.rows() as u32;
-    let (values, counts, _) = ranked(&table, rows, false)?;
-    Ok(Table { starts: table.starts, values, counts })
+    let device = table.starts.device();
+    let entries = table.entries();
+    let rows = table.entry_rows()?;
+    let is_unordered = device.zeroed::<u8>(table.rows())?;
+    let flags = device.allocate::<u8>(entries)?;
+    device.launch(
+        &MARK_UNORDERED_ROWS,
+        groups_for(entries),
+        &[
+            (&rows).into(),
+            (&table.counts).into(),
+            (&is_unordered).into(),
+            (entries as u32).into(),
+        ],
+    )?;
+    device.launch(
+        &MARK_UNORDERED_ENTRIES,
+        groups_for(entries),
+        &[(&rows).into(), (&is_unordered).into(), (&flags).into(), (entries as u32).into()],
+    )?;
+    let places = Marks::of_flags(&flags, entries)?.places()?;
+    let count = places.len() - 1;
+    let most = greatest(&table)?;
+    let order = (most, &rows, table.rows() as u32);
+    let (keys, along) = ranked(&table.values, &table.counts, order, Some(&places), count)?;
+    device.launch(
+        &PUT_BACK,
+        groups_for(count),
+        &[
+            (&keys).into(),
+            (&along).into(),
+            (&places).into(),
+            (&table.values).into(),
+            (&table.counts).into(),
+            (count as u32).into(),
+            most.into(),
+            bits_of(most).into(),
+        ],
+    )?;
+    Ok(table)
 }
 
 /// A table whose rows are the values of another one, of which there are so many, and whose values are its rows: by count descending.
 pub(super) fn transposed(table: &Table, values: u32) -> Result<Table> {
-    let (of_values, counts, starts) = ranked(table, values, true)?;
-    Ok(Table { starts: starts.expect("rows are others"), values: of_values, counts })
-}
-
-type RankedEntries = (Buffer<u32>, Buffer<u32>, Option<Buffer<u32>>);
-
-/// Values and counts in order, and for rows that are others where they begin.
-fn ranked(table: &Table, rows: u32, is_transposed: bool) -> Result<RankedEntries> {
     let device = table.starts.device();
     let entries = table.entries();
-    let count = entries as u32;
-    let groups = groups_for(entries).min(busy_groups(device));
+    let most = greatest(table)?;
+    let order = (most, &table.values, values);
+    let (keys, along) = ranked(&table.entry_rows()?, &table.counts, order, None, entries)?;
+    let (counts, count_bits) = (device.allocate(entries)?, bits_of(most));
+    device.launch(
+        &RANKED_COUNTS,
+        groups_for(entries),
+        &[
+            (&keys).into(),
+            (&counts).into(),
+            (entries as u32).into(),
+            most.into(),
+            count_bits.into(),
+        ],
+    )?;
+    let starts = device.allocate(values as usize + 1)?;
+    device.launch(
+        &RANKED_STARTS,
+        groups_for(values as usize + 1),
+        &[
+            (&keys).into(),
+            (&starts).into(),
+            (entries as u32).into(),
+            values.into(),
+            count_bits.into(),
+        ],
+    )?;
+    Ok(Table { starts, values: along, counts })
+}
+
+fn bits_of(number: u32) -> u32 {
+    u32::BITS - number.leading_zeros()
+}
+
+/// The greatest count. Waits for it.
+fn greatest(table: &Table) -> Result<u32> {
+    let device = table.starts.device();
     let most = device.zeroed::<u32>(1)?;
     device.launch(
         &GREATEST_COUNT,
-        groups,
-        &[(&table.counts).into(), (&most).into(), count.into()],
+        groups_for(table.entries()).min(busy_groups(device)),
+        &[(&table.counts).into(), (&most).into(), (table.entries() as u32).into()],
     )?;
-    let most = device.value(&most, 0)?;
-    let count_bits = u32::BITS - most.leading_zeros();
-    let (keys, along) = (device.allocate(entries)?, device.allocate(entries)?);
+    device.value(&most, 0)
+}
+
+/// Sorted keys of `count` entries, at some places or from the first one on, and the values that went along. `order` has the
+/// greatest count, the row of each entry, and how many rows there are.
+fn ranked(
+    values: &Buffer<u32>,
+    counts: &Buffer<u32>,
+    order: (u32, &Buffer<u32>, u32),
+    places: Option<&Buffer<u32>>,
+    count: usize,
+) -> Result<(Buffer<u64>, Buffer<u32>)> {
+    let device = values.device();
+    let (most, rows, row_count) = order;
+    let (keys, along) = (device.allocate(count)?, device.allocate(count)?);
     device.launch(
         &RANK_KEYS,
-        groups,
+        groups_for(count),
         &[
-            (&table.starts).into(),
-            (&table.values).into(),
-            (&table.counts).into(),
+            rows.into(),
+            values.into(),
+            counts.into(),
+            places.unwrap_or(rows).into(),
             (&keys).into(),
             (&along).into(),
-            (table.rows() as u32).into(),
-            count.into(),
+            (count as u32).into(),
             most.into(),
-            count_bits.into(),
-            u32::from(is_transposed).into(),
+            bits_of(most).into(),
+            u32::from(places.is_some()).into(),
         ],
     )?;
     let sorted = Rows { keys: Keys::Wide(keys), first: Some(along), second: None };
-    let bits = 0..count_bits + bits_below(rows);
-    let sorted = sort::sort(device, sorted, entries, bits, Order::Ascending)?;
-    let (keys, along) = (sorted.keys.wide(), sorted.first.expect("it was given"));
-    let counts = device.allocate(entries)?;
-    device.launch(
-        &RANKED_COUNTS,
-        groups,
-        &[(&keys).into(), (&counts).into(), count.into(), most.into(), count_bits.into()],
-    )?;
-    if !is_transposed {
-        return Ok((along, counts, None));
-    }
-    let starts = device.allocate(rows as usize + 1)?;
-    device.launch(
-        &RANKED_STARTS,
-        groups_for(rows as usize + 1),
-        &[(&keys).into(), (&starts).into(), count.into(), rows.into(), count_bits.into()],
-    )?;
-    Ok((along, counts, Some(starts)))
+    let bits = 0..bits_of(most) + bits_below(row_count);
+    let sorted = sort::sort(device, sorted, count, bits, Order::Ascending)?;
+    Ok((sorted.keys.wide(), sorted.first.expect("it was given")))
 }
 
 /// A table whose rows are the values of another one, of which there are so many, and whose values are its rows, ascending.
-pub(super) fn turned(table: &Table, values: u32) -> Result<Table> {
+pub(super) fn turned(table: Table, values: u32) -> Result<Table> {
     let device = table.starts.device();
     let entries = table.entries();
-    let room = || device.allocate::<u32>(entries);
-    let (keys, rows, counts) = (room()?, room()?, room()?);
-    device.launch(
-        &TRANSPOSED_KEYS,
-        groups_for(entries).min(busy_groups(device)),
-        &[
-            (&table.starts).into(),
-            (&table.values).into(),
-            (&table.counts).into(),
-            (&keys).into(),
-            (&rows).into(),
-            (&counts).into(),
-            (table.rows() as u32).into(),
-            (entries as u32).into(),
-        ],
-    )?;
-    let sorted = Rows { keys: Keys::Narrow(keys), first: Some(rows), second: Some(counts) };
+    let rows = table.entry_rows()?;
+    let keys = Keys::Narrow(table.values);
+    let sorted = Rows { keys, first: Some(rows), second: Some(table.counts) };
     let bits = 0..bits_below(values);
     let sorted = sort::sort(device, sorted, entries, bits, Order::Ascending)?;
     let starts = find_starts(&sorted.keys.narrow(), entries as u32, values)?;
