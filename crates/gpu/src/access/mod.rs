@@ -16,9 +16,9 @@
 //! Cost: about 40 bytes of device memory for each symbol of the grammar, 9 for each word in a document, a sixteenth of a
 //! byte for each of the text; see [`ResidentText::needed`].
 
-mod batch;
-mod load;
-mod pieces;
+pub(crate) mod batch;
+pub(crate) mod load;
+pub(crate) mod pieces;
 mod sequence;
 #[cfg(test)]
 mod tests;

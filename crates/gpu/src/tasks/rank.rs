@@ -87,12 +87,7 @@ pub(super) fn in_rows(table: Table) -> Result<Table> {
     device.launch(
         &MARK_UNORDERED_ROWS,
         groups_for(entries),
-        &[
-            (&rows).into(),
-            (&table.counts).into(),
-            (&is_unordered).into(),
-            (entries as u32).into(),
-        ],
+        &[(&rows).into(), (&table.counts).into(), (&is_unordered).into(), (entries as u32).into()],
     )?;
     device.launch(
         &MARK_UNORDERED_ENTRIES,
