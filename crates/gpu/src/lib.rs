@@ -27,3 +27,38 @@ pub use backend::GpuBackend;
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};
 pub use measure::{Measured, measure};
+
+/// All kernel files, as they are compiled.
+pub fn modules() -> Vec<&'static device::Module> {
+    vec![
+        &access::load::MODULE,
+        &access::batch::MODULE,
+        &access::pieces::MODULE,
+        &lists::MODULE,
+        &measure::MODULE,
+        &network::MODULE,
+        &primitives::scan::MODULE,
+        &primitives::select::MODULE,
+        &primitives::sort::MODULE,
+        &sequences::MODULE,
+        &tasks::MODULE,
+        &weights::MODULE,
+    ]
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    #[test]
+    fn no_kernel_file_is_forgotten() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("kernels");
+        for file in folder.read_dir().unwrap() {
+            let path = file.unwrap().path();
+            let source = std::fs::read_to_string(&path).unwrap();
+            let is_module = path.extension().is_some_and(|extension| extension == "c");
+            let found = super::modules().into_iter().any(|module| module.source.ends_with(&source));
+            assert_eq!(found, is_module, "{}", path.display());
+        }
+    }
+}

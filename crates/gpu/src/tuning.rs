@@ -22,6 +22,10 @@ pub const SORT_DIGIT_BITS: u32 = 8;
 /// Places that a lane of a selection looks at.
 pub const SELECT_PER_LANE: usize = 8;
 
+/// Symbols that a lane looks at for sequences. Finding the rows of a tile, which are searched for, is shared by all of its
+/// symbols.
+pub const SEQUENCES_PER_LANE: usize = 8;
+
 /// Edges of a tile of weights for each lane. Fewer spread a level over more groups, more need fewer barriers for an edge.
 pub const WEIGHTS_PER_LANE: u32 = 4;
 
@@ -54,10 +58,6 @@ pub const COUNTERS_WITHOUT_WAITING: u64 = 1 << 22;
 
 /// Entries of long rows that are sorted at a time: 28 bytes each.
 pub const SORTED_AT_ONCE: u64 = 1 << 26;
-
-/// Symbols that a lane looks at for sequences. Finding the rows of a tile, which are searched for, is shared by all of its
-/// symbols.
-pub const SEQUENCES_PER_LANE: usize = 8;
 
 /// Bytes of text for each sample of where a place of the root is. Fewer make the search at the start of every way down shorter by a
 /// step for each halving, and the samples twice as large.
@@ -99,10 +99,10 @@ mod tests {
             super::SORT_DIGIT_BITS as usize
         );
         assert_eq!(defined(&primitives::select::MODULE, "PER_LANE"), super::SELECT_PER_LANE);
+        assert_eq!(defined(&sequences::MODULE, "PER_LANE"), super::SEQUENCES_PER_LANE);
         assert_eq!(defined(&weights::MODULE, "PER_LANE"), super::WEIGHTS_PER_LANE as usize);
         assert_eq!(defined(&lists::MODULE, "PER_LANE"), super::LISTS_PER_LANE as usize);
         assert_eq!(defined(&lists::MODULE, "STRETCH"), super::ENTRIES_OF_A_STRETCH as usize);
         assert_eq!(defined(&lists::MODULE, "LOCAL_VALUES"), super::COUNTED_LOCALLY as usize);
-        assert_eq!(defined(&sequences::MODULE, "PER_LANE"), super::SEQUENCES_PER_LANE);
     }
 }

@@ -8,7 +8,7 @@
 mod bars;
 mod check;
 pub mod inside;
-mod operations;
+pub mod operations;
 mod plain;
 mod prepare;
 mod render;

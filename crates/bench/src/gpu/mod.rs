@@ -7,6 +7,7 @@
 //!
 //! The program needs nothing but itself, its archives and the driver, so that it can be carried to where a GPU is.
 
+mod batches;
 mod check;
 mod first;
 mod kernels;
@@ -59,6 +60,10 @@ pub struct Gpu {
     /// Compare every answer with the processor's, row by row
     #[arg(long)]
     check: bool,
+
+    /// Operations of a batch of random access; 0 for none
+    #[arg(long, value_name = "N", default_value_t = 100_000)]
+    operations: u64,
 
     /// No synthetic network of ten million edges
     #[arg(long)]
@@ -153,7 +158,15 @@ impl Gpu {
                 first::measure(archive, device, &tasks)?
             }
         };
-        Ok(ArchiveResult { name, view, tasks: results, kernels, first })
+        let batches = match self.operations {
+            0 => Vec::new(),
+            count => {
+                eprintln!("{name}: batches");
+                let rounds = self.rounds as usize;
+                batches::measure(archive, device, count, rounds, &pool(1)?, self.check)?
+            }
+        };
+        Ok(ArchiveResult { name, view, tasks: results, kernels, first, batches })
     }
 }
 

@@ -116,10 +116,30 @@ fn first(result: &ArchiveResult) -> Table {
     table
 }
 
+fn batches(result: &ArchiveResult) -> Table {
+    let mut table =
+        Table::new(["", "operations", "GPU ms", "CPU 1 ms", "CPU 1 / GPU", "outcomes equal"]);
+    for batch in &result.batches {
+        let checked = batch.checked.map_or("-", |equal| if equal { "yes" } else { "NO" });
+        table.row([
+            batch.kind.clone(),
+            batch.operations.to_string(),
+            milliseconds(batch.device()),
+            milliseconds(batch.processor_seconds),
+            times(batch.ratio()),
+            checked.to_owned(),
+        ]);
+    }
+    table
+}
+
 /// What was measured on an archive, for a terminal.
 pub fn archive(result: &ArchiveResult, on: &DeviceResult, threads: &[usize]) -> String {
     let mut text = format!("{} on {}\n{}\n\n", result.name, on.name, view(result));
     text += &tasks(result, threads).text();
+    if !result.batches.is_empty() {
+        text += &format!("\n{}", batches(result).text());
+    }
     text
 }
 
@@ -146,6 +166,10 @@ pub fn markdown(run: &GpuRun) -> String {
             text += "\nFirst answers of a new process on a view in the host's memory: cold has no compiled kernels, warm those \
                      of the process before.\n\n";
             text += &first(result).markdown();
+        }
+        if !result.batches.is_empty() {
+            text += "\nBatches of random access, by the host's clock, from the operations to all outcomes in its memory:\n\n";
+            text += &batches(result).markdown();
         }
     }
     text += "\n## All tasks\n\n";

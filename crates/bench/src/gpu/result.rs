@@ -11,6 +11,8 @@ use crate::task::TaskName;
 /// How many times as fast as one thread of the processor the six tasks are in the geometric mean, and as all threads.
 const ONE_THREAD: f64 = 60.0;
 const ALL_THREADS: f64 = 8.0;
+/// How many times as fast as one thread batches are in the geometric mean.
+const BATCHES: f64 = 100.0;
 /// Bytes a second that the top-down pass over ten million edges moves.
 const TOP_DOWN: f64 = 1e12;
 
@@ -72,6 +74,7 @@ pub struct ArchiveResult {
     pub tasks: Vec<TaskResult>,
     pub kernels: Vec<KernelResult>,
     pub first: Vec<FirstResult>,
+    pub batches: Vec<BatchResult>,
 }
 
 /// The view that was asked.
@@ -148,6 +151,30 @@ pub struct FirstResult {
     pub warm: FirstTimes,
 }
 
+/// A batch of random access, from its operations to all outcomes on the host.
+#[derive(Debug, Serialize)]
+pub struct BatchResult {
+    pub kind: String,
+    pub operations: u64,
+    pub device_seconds: Vec<f64>,
+    /// On one thread.
+    pub processor_seconds: f64,
+    /// Whether outcomes were compared with the processor's, and are the same.
+    pub checked: Option<bool>,
+}
+
+impl BatchResult {
+    /// The median on the device.
+    pub fn device(&self) -> f64 {
+        median(&self.device_seconds)
+    }
+
+    /// How many times as fast as one thread the device is.
+    pub fn ratio(&self) -> f64 {
+        self.processor_seconds / self.device()
+    }
+}
+
 /// The steps of a first answer.
 #[derive(Debug, Clone, Copy, Serialize, serde::Deserialize)]
 pub struct FirstTimes {
@@ -211,6 +238,11 @@ pub fn bars(
         let what = format!("six tasks against {threads}, geometric mean");
         bars.push(Bar::at_least(&what, found, limit));
     }
+    let batches = archives.iter().flat_map(|archive| &archive.batches);
+    let ratios: Vec<f64> = batches.map(BatchResult::ratio).collect();
+    if let Some(found) = geometric_mean(&ratios) {
+        bars.push(Bar::at_least("batches against 1 thread, geometric mean", found, BATCHES));
+    }
     if let Some(synthetic) = synthetic {
         let found = synthetic.bandwidth();
         bars.push(Bar {
@@ -220,8 +252,11 @@ pub fn bars(
             met: found >= TOP_DOWN,
         });
     }
-    let checks = archives.iter().flat_map(|archive| &archive.tasks).filter_map(|task| task.checked);
-    let checks: Vec<bool> = checks.collect();
+    let mut checks: Vec<bool> = Vec::new();
+    for archive in archives {
+        checks.extend(archive.tasks.iter().filter_map(|task| task.checked));
+        checks.extend(archive.batches.iter().filter_map(|batch| batch.checked));
+    }
     if !checks.is_empty() {
         let equal = checks.iter().filter(|&&equal| equal).count();
         bars.push(Bar {
@@ -268,12 +303,20 @@ pub mod tests {
         };
         let times = FirstTimes { open: 0.1, load: 0.2, answer: 0.3 };
         let first = FirstResult { task: TaskName::Sort, cold: times, warm: times };
+        let batch = BatchResult {
+            kind: "extract".into(),
+            operations: 100,
+            device_seconds: vec![device],
+            processor_seconds: 3.0 * processor[0],
+            checked,
+        };
         ArchiveResult {
             name: "text".into(),
             view,
             tasks: vec![task],
             kernels: vec![kernel],
             first: vec![first],
+            batches: vec![batch],
         }
     }
 
@@ -281,10 +324,10 @@ pub mod tests {
     fn promises_are_checked() {
         let good = [archive(0.001, [0.1, 0.02], Some(true)), archive(0.001, [0.05, 0.01], None)];
         let bars = bars(&good, None, &[1, 16]);
-        assert_eq!(bars.len(), 3);
+        assert_eq!(bars.len(), 4);
         assert!(bars.iter().all(|bar| bar.met), "{bars:?}");
         assert_eq!(bars[0].found, "70.7x");
-        let slow = [archive(0.001, [0.05, 0.007], Some(false))];
+        let slow = [archive(0.001, [0.03, 0.007], Some(false))];
         let bars = super::bars(&slow, None, &[1, 16]);
         assert!(bars.iter().all(|bar| !bar.met), "{bars:?}");
     }

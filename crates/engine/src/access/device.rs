@@ -15,7 +15,8 @@ use rayon::prelude::*;
 use tadoc_core::archive::journal::Edit;
 use tadoc_gpu::Device;
 use tadoc_gpu::access::{
-    ALL, Extract, Extracts, Insert, Inserts, ResidentText, SegmentText, Words,
+    ALL, Extract, Extracts, InSequence, Insert, Inserts, OutsideDocument, ResidentText,
+    SegmentText, Words, in_sequence,
 };
 
 use super::batch::{Operation, Outcome};
@@ -393,15 +394,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
     pub fn edit_together(&mut self, edits: &[Edit<'_>]) -> Result<()> {
         let mut of_segments: Vec<Vec<(usize, Insert<'_>)>> = vec![Vec::new(); self.segments.len()];
         for edit in edits {
-            let (document, offset, text) = match *edit {
-                Edit::Insert { document, offset, text } => (document, Some(offset), text),
-                Edit::Append { document, text } => (document, None, text),
-                _ => {
-                    let what =
-                        "only inserts and appends can be made on the GPU; take `--backend cpu`";
-                    return Err(Error::Gpu { what: what.to_owned() });
-                }
-            };
+            let (document, offset, text) = as_insert(edit)?;
             let (part, offset) = self.part_of_insert(document, offset)?;
             let Part { segment, place, .. } = self.access.parts[part];
             if self.segments[segment as usize].is_none() {
@@ -424,6 +417,40 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
         Ok(())
     }
 
+    /// Makes inserts and appends in sequence, each of which sees those before it; else as [`DeviceAccess::edit_together`].
+    ///
+    /// # Errors
+    /// As [`DeviceAccess::edit_together`].
+    pub fn edit_in_sequence(&mut self, edits: &[Edit<'_>]) -> Result<()> {
+        let mut inserts = Vec::with_capacity(edits.len());
+        for edit in edits {
+            let insert = as_insert(edit)?;
+            self.access.parts_of_document(insert.0)?;
+            inserts.push(insert);
+        }
+        let together = in_sequence(&inserts, |document| self.bytes(document));
+        let together = together.map_err(|OutsideDocument { number, bytes }| {
+            let (document, offset, _) = inserts[number];
+            let name = self.access.documents[document as usize].name.clone();
+            Error::OffsetPastEnd { name, offset: offset.unwrap_or(bytes), bytes }
+        })?;
+        let edits: Vec<Edit<'_>> = together
+            .iter()
+            .map(|(document, offset, text)| Edit::Insert {
+                document: *document,
+                offset: *offset,
+                text,
+            })
+            .collect();
+        self.edit_together(&edits)
+    }
+
+    /// Bytes of a document as it is now.
+    fn bytes(&self, document: u32) -> u64 {
+        let parts = &self.access.first_parts[document as usize..document as usize + 2];
+        (parts[0]..parts[1]).map(|part| self.length(part as usize)).sum()
+    }
+
     /// The part into which text is inserted, and where; `None` for its end.
     fn part_of_insert(&self, document: u32, offset: Option<u64>) -> Result<(usize, Option<u64>)> {
         let parts = self.access.parts_of_document(document)?.len();
@@ -444,6 +471,18 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
             let name = self.access.documents[document as usize].name.clone();
             Error::OffsetPastEnd { name, offset: offset.unwrap_or(0), bytes }
         })
+    }
+}
+
+/// An edit that puts text somewhere.
+fn as_insert<'t>(edit: &Edit<'t>) -> Result<InSequence<'t>> {
+    match *edit {
+        Edit::Insert { document, offset, text } => Ok((document, Some(offset), text)),
+        Edit::Append { document, text } => Ok((document, None, text)),
+        _ => {
+            let what = "only inserts and appends can be made on the GPU; take `--backend cpu`";
+            Err(Error::Gpu { what: what.to_owned() })
+        }
     }
 }
 

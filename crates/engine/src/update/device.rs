@@ -39,7 +39,8 @@ pub(super) fn sequence_of<'t>(
         .collect();
     let ordered = || {
         let places = InsertPlaces::upload(device, &inserts)?;
-        order(&places, &device.upload(&lengths)?)?.download()
+        let longest = lengths.iter().max().copied().unwrap_or(0);
+        order(&places, &device.upload(&lengths)?, longest.into())?.download()
     };
     let (numbers, before) = match ordered() {
         Ok(ordered) => ordered,

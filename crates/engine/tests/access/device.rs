@@ -213,7 +213,7 @@ fn many_operations_equal_plain_text() {
         let mut plain: Vec<Vec<u8>> = documents.iter().map(|(_, text)| text.clone()).collect();
         let letters = b"0123456789abcdef".repeat(4);
         let texts: Vec<&[u8]> = (0..50).map(|length| &letters[..length]).collect();
-        for _ in 0..30 {
+        for round in 0..30 {
             let mut reads = Vec::new();
             let mut edits = Vec::new();
             let mut expected = Vec::new();
@@ -238,9 +238,15 @@ fn many_operations_equal_plain_text() {
             {
                 assert_eq!(found.unwrap(), Outcome::Bytes(expected), "{read:?}");
             }
-            on_device.edit_together(&edits).unwrap();
-            insert(&mut plain, &edits);
             made += reads.len() + edits.len();
+            if round % 3 > 0 {
+                on_device.edit_together(&edits).unwrap();
+                insert(&mut plain, &edits);
+                continue;
+            }
+            // Offsets are inside of what was there before, and so of what is there after other inserts.
+            on_device.edit_in_sequence(&edits).unwrap();
+            edits.iter().for_each(|edit| insert(&mut plain, &[*edit]));
         }
         // The end of a document has moved, and words are no longer known.
         let bytes = plain[0].len() as u64;
@@ -252,6 +258,17 @@ fn many_operations_equal_plain_text() {
         assert!(matches!(&found[1], Err(Error::Gpu { .. })));
         let refused = [Edit::Insert { document: 0, offset: bytes + 1, text: b"no" }];
         assert!(matches!(on_device.edit_together(&refused), Err(Error::OffsetPastEnd { .. })));
+        assert!(matches!(on_device.edit_in_sequence(&refused), Err(Error::OffsetPastEnd { .. })));
+        let append = Edit::Append { document: 0, text: b"yes" };
+        assert!(matches!(
+            on_device.edit_together(&[append, refused[0]]),
+            Err(Error::OffsetPastEnd { .. })
+        ));
+        on_device.edit_in_sequence(&[append, refused[0]]).unwrap();
+        let other = [Edit::Delete { document: 0, offset: 0, length: 1 }];
+        assert!(matches!(on_device.edit_together(&other), Err(Error::Gpu { .. })));
+        let none = [Edit::Append { document: documents.len() as u32, text: b"no" }];
+        assert!(matches!(on_device.edit_in_sequence(&none), Err(Error::BadChoice { .. })));
     }
     assert!(made >= 10_000, "{made}");
 }

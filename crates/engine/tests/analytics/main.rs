@@ -5,11 +5,14 @@
 //! - `grammars`: random grammars, made by hand, with what no builder makes.
 //! - `segments`, `filters`, `scores`, `memory`, `determinism`: one promise each.
 //! - `keys`: vocabularies that need keys of every width.
+//! - `devices`: the same on a GPU, or on a processor that OpenCL has.
 //! - `traversal`: the ways over a grammar, against its expansion.
 //! - `hostile`: views and questions that must be refused.
 
 mod cases;
 mod determinism;
+#[cfg(feature = "gpu")]
+mod devices;
 mod filters;
 mod grammars;
 mod hostile;

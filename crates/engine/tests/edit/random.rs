@@ -109,7 +109,7 @@ pub fn run_many(
     });
     let seeds = next.into_inner();
     println!("{} operations, {seeds} seeds", made.into_inner());
-    assert!(seeds * 800 > operations);
+    assert!(seeds * 2000 > operations);
 }
 
 fn plainly(path: &Path) -> Editor {

@@ -136,7 +136,7 @@ impl ResidentText {
         };
         let text_bytes = text_bytes - 1;
         let maker = Maker::new(device, text)?;
-        let (bytes, body_offsets, owners, marks) = maker.lengths()?;
+        let Lengths { bytes, body_offsets, owners, marks } = maker.lengths()?;
         let (root_offsets, samples) = maker.root_offsets(&bytes, text_bytes)?;
         if device.value(&root_offsets, text.root.len())? != text_bytes {
             return Err(unsupported("a segment whose symbols are not as long as its text"));
@@ -360,6 +360,14 @@ fn starts_of(
     Ok(starts)
 }
 
+/// What is made of rules from the lowest to the highest.
+struct Lengths {
+    bytes: Buffer<u32>,
+    body_offsets: Buffer<u32>,
+    owners: Buffer<u32>,
+    marks: Buffer<u64>,
+}
+
 /// A segment whose parts are being made.
 struct Maker<'t> {
     device: &'t Arc<Device>,
@@ -413,8 +421,7 @@ impl<'t> Maker<'t> {
     }
 
     /// The length of each symbol; where each symbol of a body starts in its rule, and whose it is; the marks of rules.
-    #[allow(clippy::type_complexity)]
-    fn lengths(&self) -> Result<(Buffer<u32>, Buffer<u32>, Buffer<u32>, Buffer<u64>)> {
+    fn lengths(&self) -> Result<Lengths> {
         let (device, tokens) = (self.device, self.tokens());
         let bytes = device.allocate(self.symbols())?;
         device.launch(
@@ -446,7 +453,7 @@ impl<'t> Maker<'t> {
                 ],
             )?;
         }
-        Ok((bytes, body_offsets, owners, marks))
+        Ok(Lengths { bytes, body_offsets, owners, marks })
     }
 
     /// Where each place of the root starts in the text, and the samples of these.

@@ -16,9 +16,9 @@
 //! Cost: about 40 bytes of device memory for each symbol of the grammar, 9 for each word in a document, a sixteenth of a
 //! byte for each of the text; see [`ResidentText::needed`].
 
-mod batch;
-mod load;
-mod pieces;
+pub(crate) mod batch;
+pub(crate) mod load;
+pub(crate) mod pieces;
 mod sequence;
 #[cfg(test)]
 mod tests;
@@ -28,7 +28,7 @@ use std::sync::Arc;
 pub use self::batch::{Counted, Extract, Extracted, Extracts, Found, Words};
 use self::pieces::Pieces;
 pub use self::pieces::{Insert, InsertPlaces, Inserts, Ordered, order};
-pub use self::sequence::in_sequence;
+pub use self::sequence::{InSequence, OutsideDocument, Together, in_sequence};
 use crate::device::{Buffer, Device};
 
 /// Stands for all documents.

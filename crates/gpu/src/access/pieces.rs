@@ -107,6 +107,8 @@ pub(super) struct Pieces {
     sources: Buffer<u32>,
     first_pieces: Buffer<u32>,
     document_lengths: Buffer<u32>,
+    /// No document is longer.
+    longest: u64,
     new_text: Buffer<u8>,
 }
 
@@ -144,8 +146,10 @@ impl Pieces {
                 documents.into(),
             ],
         )?;
+        let lengths = device.download(&document_lengths)?;
+        let longest = lengths.into_iter().max().unwrap_or(0).into();
         let new_text = device.allocate(0)?;
-        Ok(Self { count: pieces, keys, sources, first_pieces, document_lengths, new_text })
+        Ok(Self { count: pieces, keys, sources, first_pieces, document_lengths, longest, new_text })
     }
 
     pub(super) fn keys(&self) -> &Buffer<u64> {
@@ -192,7 +196,13 @@ impl Ordered {
 }
 
 /// Puts inserts in order, given the lengths of documents, which must be below 4 GiB. Nothing waits.
-pub fn order(inserts: &InsertPlaces, document_lengths: &Buffer<u32>) -> Result<Ordered> {
+///
+/// `longest` is at least as long as the longest document: where it is short, there is less to sort by.
+pub fn order(
+    inserts: &InsertPlaces,
+    document_lengths: &Buffer<u32>,
+    longest: u64,
+) -> Result<Ordered> {
     let device = inserts.documents.device();
     let (count, groups) = (inserts.count as u32, groups_for(inserts.count));
     let (keys, numbers) = (device.allocate(inserts.count)?, device.allocate(inserts.count)?);
@@ -209,9 +219,12 @@ pub fn order(inserts: &InsertPlaces, document_lengths: &Buffer<u32>) -> Result<O
             AT_END.into(),
         ],
     )?;
-    let bits = 32 + bits_for(document_lengths.len() as u64);
-    let rows = Rows { keys: Keys::Wide(keys), first: Some(numbers), second: None };
-    let sorted = sort(device, rows, inserts.count, 0..bits, Order::Ascending)?;
+    let mut sorted = Rows { keys: Keys::Wide(keys), first: Some(numbers), second: None };
+    let offsets = 0..bits_for(longest + 1).min(32);
+    let documents = 32..32 + bits_for(document_lengths.len() as u64);
+    for bits in [offsets, documents] {
+        sorted = sort(device, sorted, inserts.count, bits, Order::Ascending)?;
+    }
     let (keys, numbers) = (sorted.keys.wide(), sorted.first.expect("it was given"));
     let lengths = device.allocate::<u32>(inserts.count)?;
     device.launch(
@@ -241,7 +254,7 @@ impl ResidentText {
         if text_start + text.len() >= AT_END as usize {
             return Err(too_long());
         }
-        let ordered = order(inserts, &old.document_lengths)?;
+        let ordered = order(inserts, &old.document_lengths, old.longest)?;
         let (count, pieces) = (inserts.count as u32, old.count as u32);
         let rows = inserts.count + old.count;
         let events = device.allocate::<u32>(rows)?;
@@ -314,6 +327,7 @@ impl ResidentText {
         let pieces = &mut self.pieces;
         (pieces.count, pieces.keys, pieces.sources) = (new_pieces as usize, keys, sources);
         pieces.new_text = new_text;
+        pieces.longest += text.len() as u64;
         Ok(())
     }
 

@@ -6,8 +6,6 @@
 
 use std::collections::BTreeMap;
 
-use super::Insert;
-
 /// Stretches of a chunk at the most.
 const CHUNK: usize = 256;
 
@@ -41,7 +39,6 @@ impl Stretches {
     }
 
     fn insert(&mut self, offset: u64, new: Stretch) {
-        assert!(offset <= self.bytes, "an insert is inside its document");
         self.bytes += new.length;
         let (mut place, mut rest) = (0, offset);
         while rest > self.chunks[place].bytes {
@@ -72,36 +69,53 @@ impl Stretches {
     }
 }
 
+/// An insert in sequence: its document, before which byte of what the inserts before it have left (`None` for the end), and its text.
+pub type InSequence<'t> = (u32, Option<u64>, &'t [u8]);
+
+/// Documents, offsets in them, and texts that are put there all at once.
+pub type Together = Vec<(u32, u64, Vec<u8>)>;
+
+/// An insert that is not inside its document.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OutsideDocument {
+    /// Its place among the inserts.
+    pub number: usize,
+    /// How long the document is then.
+    pub bytes: u64,
+}
+
 /// Texts with the documents and offsets at which they are put all at once, so that what comes of it is what `inserts` give in sequence. `length_of`
 /// gives the length of a document before. By document and offset, none of them in one place with another.
 ///
-/// # Panics
-/// If an insert is not inside its document.
+/// # Errors
+/// The first insert that is not inside its document.
 pub fn in_sequence(
-    inserts: &[Insert<'_>],
-    length_of: impl Fn(u32) -> u32,
-) -> Vec<(u32, u32, Vec<u8>)> {
+    inserts: &[InSequence<'_>],
+    length_of: impl Fn(u32) -> u64,
+) -> Result<Together, OutsideDocument> {
     let mut documents: BTreeMap<u32, Stretches> = BTreeMap::new();
-    for (number, insert) in inserts.iter().enumerate() {
-        let document = documents
-            .entry(insert.document)
-            .or_insert_with(|| Stretches::new(length_of(insert.document).into()));
-        let length = insert.text.len() as u64;
+    for (number, &(document, offset, text)) in inserts.iter().enumerate() {
+        let stretches =
+            documents.entry(document).or_insert_with(|| Stretches::new(length_of(document)));
+        let offset = offset.unwrap_or(stretches.bytes);
+        if offset > stretches.bytes {
+            return Err(OutsideDocument { number, bytes: stretches.bytes });
+        }
+        let length = text.len() as u64;
         if length > 0 {
-            let offset = insert.offset.map_or(document.bytes, u64::from);
-            document.insert(offset, Stretch { insert: Some(number), start: 0, length });
+            stretches.insert(offset, Stretch { insert: Some(number), start: 0, length });
         }
     }
-    let mut together: Vec<(u32, u32, Vec<u8>)> = Vec::new();
+    let mut together = Together::new();
     for (document, stretches) in documents {
         let mut offset = 0;
         for stretch in stretches.chunks.iter().flat_map(|chunk| &chunk.stretches) {
             let Some(number) = stretch.insert else {
-                offset = (stretch.start + stretch.length) as u32;
+                offset = stretch.start + stretch.length;
                 continue;
             };
             let (start, length) = (stretch.start as usize, stretch.length as usize);
-            let text = &inserts[number].text[start..start + length];
+            let text = &inserts[number].2[start..start + length];
             match together.last_mut() {
                 Some(last) if (last.0, last.1) == (document, offset) => {
                     last.2.extend_from_slice(text);
@@ -110,7 +124,7 @@ pub fn in_sequence(
             }
         }
     }
-    together
+    Ok(together)
 }
 
 #[cfg(test)]
@@ -133,10 +147,11 @@ mod tests {
                 let offset = offset.index(now.len() + 1);
                 let at = if *kind == 0 { now.len() } else { offset };
                 now.splice(at..at, text.bytes());
-                let offset = (*kind != 0).then_some(offset as u32);
-                inserts.push(Insert { document: document as u32, offset, text: text.as_bytes() });
+                let offset = (*kind != 0).then_some(offset as u64);
+                inserts.push((document as u32, offset, text.as_bytes()));
             }
-            let together = in_sequence(&inserts, |document| old[document as usize].len() as u32);
+            let together =
+                in_sequence(&inserts, |document| old[document as usize].len() as u64).unwrap();
             prop_assert!(together.is_sorted_by(|one, next| (one.0, one.1) < (next.0, next.1)));
             let mut made: Vec<Vec<u8>> = old.iter().map(|text| text.clone().into_bytes()).collect();
             for (document, offset, text) in together.iter().rev() {
@@ -144,5 +159,13 @@ mod tests {
             }
             prop_assert_eq!(made, plain);
         }
+    }
+
+    #[test]
+    fn an_insert_that_is_not_inside_is_told() {
+        let inserts: [InSequence<'_>; 3] =
+            [(0, Some(3), b"abc"), (0, Some(6), b"d"), (0, Some(8), b"e")];
+        assert_eq!(in_sequence(&inserts[..2], |_| 3).unwrap(), [(0, 3, b"abcd".to_vec())]);
+        assert_eq!(in_sequence(&inserts, |_| 3), Err(OutsideDocument { number: 2, bytes: 7 }));
     }
 }

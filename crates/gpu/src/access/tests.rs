@@ -4,7 +4,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::device::compile_for_cuda;
-use crate::reference::access::{Plain, Segment};
+use crate::reference::access::{Made, Plain, Segment};
 use crate::reference::inputs::noise;
 use crate::testing::device;
 
@@ -66,6 +66,48 @@ fn check_words(resident: &ResidentText, segment: &Segment, plain: &Plain, seed: 
     }
 }
 
+/// What loading has made, and samples, marks and the table, which there are several right ones of, by what they must do.
+fn check_made(resident: &ResidentText, segment: &Segment) {
+    let row = |buffer: &Buffer<u32>| resident.device.download(buffer).unwrap();
+    let made = Made {
+        bytes: row(&resident.bytes),
+        body_offsets: row(&resident.body_offsets),
+        owners: row(&resident.owners),
+        root_offsets: row(&resident.root_offsets),
+        document_offsets: row(&resident.document_offsets),
+        weights: row(&resident.weights),
+        use_starts: row(&resident.use_starts),
+        uses: row(&resident.uses),
+        use_before: row(&resident.use_before),
+        posting_starts: row(&resident.posting_starts),
+        posting_documents: row(&resident.posting_documents),
+        posting_counts: row(&resident.posting_counts),
+    };
+    assert_eq!(made, segment.made());
+    for (sample, place) in row(&resident.samples).into_iter().enumerate() {
+        let position = sample as u32 * crate::tuning::SAMPLE_BYTES;
+        let places = &made.root_offsets[..segment.root.len()];
+        let behind = places.partition_point(|&offset| offset <= position);
+        assert_eq!(place as usize, behind.saturating_sub(1));
+    }
+    let mut entries = row(&resident.table);
+    entries.retain(|&entry| entry > 0);
+    entries.sort_unstable();
+    assert_eq!(entries, (1..segment.word_starts.len() as u32).collect::<Vec<_>>());
+    // Rules have the marks of their symbols; of a token it is the bit that a rule of it alone would have.
+    let marks = resident.device.download(&resident.marks).unwrap();
+    let tokens = segment.token_ends.len() as u32;
+    for (rule, body) in segment.rule_starts.windows(2).enumerate() {
+        let body = &segment.bodies[body[0] as usize..body[1] as usize];
+        let below = body.iter().filter_map(|symbol| symbol.checked_sub(tokens));
+        let below = below.fold(0, |all, child| all | marks[child as usize]);
+        let words = body.iter().filter(|&&symbol| symbol < *segment.word_starts.last().unwrap());
+        assert_eq!(marks[rule] & below, below);
+        assert!((marks[rule] & !below).count_ones() as usize <= words.clone().count());
+        assert!(marks[rule] != 0 || words.count() == 0);
+    }
+}
+
 fn segments() -> impl Strategy<Value = Segment> {
     let sizes = (any::<u32>(), 0..40_u32, 0..60_u32, prop_oneof![0..4_u32, 5..60_u32]);
     let depth = prop_oneof![Just(0_u32), Just(0), 1..90_u32];
@@ -87,6 +129,7 @@ proptest! {
         let plain = segment.plain();
         let resident = ResidentText::load(&device, &segment.text()).unwrap();
         prop_assert!(resident.memory() <= ResidentText::needed(&segment.text()));
+        check_made(&resident, &segment);
         check_extracts(&resident, &plain, seed, count);
         check_words(&resident, &segment, &plain, seed, count);
     }

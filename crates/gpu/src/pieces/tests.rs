@@ -258,3 +258,32 @@ fn counts_without_a_root_are_cut_too() {
     let found = answer(&without_root, Task::WordCount, &limits, &mut run).unwrap();
     assert_eq!(rows(found, &whole), rows(plain(&whole, Task::WordCount, &limits), &whole));
 }
+
+#[test]
+fn pieces_on_a_device_answer_as_the_whole_does() {
+    let Some(device) = crate::testing::device() else { return };
+    let backend = crate::GpuBackend::new(std::sync::Arc::clone(&device));
+    for seed in 0..6 {
+        let network = network(seed, 2 + seed as usize % 3, 1 + seed as usize % 4);
+        for (least, top) in [(1, None), (2, Some(2))] {
+            let limits = Limits { least, top, ..Limits::default() };
+            for task in TASKS {
+                let expected = rows(plain(&network, task, &limits), &network);
+                let whole = backend.table(&network, task, &limits).unwrap();
+                assert!(backend.has(&network));
+                assert_eq!(rows(whole, &network), expected, "{task:?} as a whole");
+                let mut run = |piece: &Network, task: Task, limits: &Limits| {
+                    if piece.parts().len() > 1 {
+                        return Err(too_little());
+                    }
+                    let resident = crate::network::ResidentNetwork::new(&device, piece)?;
+                    crate::tasks::run(&resident, task, limits)?.download()
+                };
+                let found = answer(&network, task, &limits, &mut run).unwrap();
+                assert_eq!(rows(found, &network), expected, "{task:?} in pieces");
+            }
+        }
+    }
+    backend.forget();
+    assert!(!backend.has(&network(0, 2, 1)));
+}

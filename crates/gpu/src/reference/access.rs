@@ -151,6 +151,87 @@ impl Segment {
     }
 }
 
+/// What loading makes of a segment, each row as the device has it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Made {
+    pub bytes: Vec<u32>,
+    pub body_offsets: Vec<u32>,
+    pub owners: Vec<u32>,
+    pub root_offsets: Vec<u32>,
+    pub document_offsets: Vec<u32>,
+    pub weights: Vec<u32>,
+    pub use_starts: Vec<u32>,
+    pub uses: Vec<u32>,
+    pub use_before: Vec<u32>,
+    pub posting_starts: Vec<u32>,
+    pub posting_documents: Vec<u32>,
+    pub posting_counts: Vec<u32>,
+}
+
+/// Where rows of these lengths start, and the end behind the last.
+fn starts_of(lengths: impl Iterator<Item = u32>) -> Vec<u32> {
+    let mut starts = vec![0];
+    starts.extend(lengths.scan(0_u32, |sum, length| {
+        *sum = sum.wrapping_add(length);
+        Some(*sum)
+    }));
+    starts
+}
+
+impl Segment {
+    pub fn made(&self) -> Made {
+        let (tokens, rules) = (self.token_ends.len(), self.rule_starts.len() - 1);
+        let mut made = Made { bytes: vec![0; tokens + rules], ..Made::default() };
+        let body =
+            |rule: usize| self.rule_starts[rule] as usize..self.rule_starts[rule + 1] as usize;
+        for token in 0..tokens {
+            made.bytes[token] = self.token(token as u32).len() as u32;
+        }
+        made.body_offsets = vec![0; self.bodies.len()];
+        made.owners = vec![0; self.bodies.len()];
+        for rule in (0..rules).rev() {
+            for at in body(rule) {
+                made.body_offsets[at] = made.bytes[tokens + rule];
+                made.owners[at] = rule as u32;
+                made.bytes[tokens + rule] += made.bytes[self.bodies[at] as usize];
+            }
+        }
+        made.root_offsets = starts_of(self.root.iter().map(|&symbol| made.bytes[symbol as usize]));
+        made.document_offsets =
+            self.document_starts.iter().map(|&place| made.root_offsets[place as usize]).collect();
+        made.weights = vec![0; tokens + rules];
+        self.root.iter().for_each(|&symbol| made.weights[symbol as usize] += 1);
+        for rule in 0..rules {
+            for at in body(rule) {
+                made.weights[self.bodies[at] as usize] += made.weights[tokens + rule];
+            }
+        }
+        let symbols = self.bodies.iter().chain(&self.root).copied();
+        let mut uses: Vec<(u32, u32)> = symbols.zip(0..).collect();
+        uses.sort_unstable();
+        let first_use = |symbol| uses.partition_point(|&(other, _)| other < symbol) as u32;
+        made.use_starts = (0..=(tokens + rules) as u32).map(first_use).collect();
+        made.uses = uses.iter().map(|&(_, place)| place).collect();
+        made.use_before = starts_of(made.uses.iter().map(|&place| {
+            made.owners.get(place as usize).map_or(1, |&rule| made.weights[tokens + rule as usize])
+        }));
+        let plain = self.plain();
+        let documents = plain.documents.len() as u32;
+        made.posting_starts.push(0);
+        for (word, _) in &plain.words {
+            for document in 0..documents {
+                let count = plain.search(word, document).len() as u32;
+                if count > 0 {
+                    made.posting_documents.push(document);
+                    made.posting_counts.push(count);
+                }
+            }
+            made.posting_starts.push(made.posting_documents.len() as u32);
+        }
+        made
+    }
+}
+
 impl Plain {
     /// The places of a word in the text of a document, or of [`ALL`].
     pub fn search(&self, word: &[u8], document: u32) -> Vec<u32> {
