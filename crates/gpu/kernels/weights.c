@@ -1,6 +1,6 @@
 /* How often every symbol occurs: the sum of the weights of the lists that it gets from, row by row.
 
-   Rows are cut into tiles of at most TILE edges. The weights of a tile's edges are gathered into local memory and
+   Rows are cut into tiles of at most TILE rows with at most TILE edges. The weights of a tile's edges are gathered into local memory and
    added up there from the first to the last, so that the sum of a row is a difference of two such sums, however long
    it is; sums may pass 2^64, their differences do not. A row that is longer than a tile is cut into pieces, whose sums
    are added in global memory.
@@ -23,8 +23,13 @@ FUNCTION void sum_tile(u32 tile, GLOBAL const u32 *tile_rows, GLOBAL const u32 *
     u32 last_row = tile_rows[tile + 1] & ~PIECE;
     u32 first_edge = tile_edges[tile];
     u32 edges = tile_edges[tile + 1] - first_edge;
+    u32 rows = is_piece ? 0 : last_row - first_row;
+    /* Where rows begin and end is read before it is needed, so that it is not waited for. */
+    u32 row_start[PER_LANE], row_end[PER_LANE];
     for (u32 k = 0; k < PER_LANE; k++) {
         u32 at = k * GROUP + lane;
+        row_start[k] = at < rows ? use_starts[first_row + at] - first_edge : 0;
+        row_end[k] = at < rows ? use_starts[first_row + at + 1] - first_edge : 0;
         sums[at] = at < edges ? weights[uses[first_edge + at]] : 0;
     }
     BARRIER;
@@ -46,14 +51,16 @@ FUNCTION void sum_tile(u32 tile, GLOBAL const u32 *tile_rows, GLOBAL const u32 *
             add_u64(place, total);
         }
     } else {
-        for (u32 row = first_row + lane; row < last_row; row += GROUP) {
-            u32 start = use_starts[row] - first_edge;
-            u32 end = use_starts[row + 1] - first_edge;
-            u64 weight = (end == 0 ? 0 : sums[end - 1]) - (start == 0 ? 0 : sums[start - 1]);
-            if (row < rules) {
-                weights[row] = weight;
-            } else {
-                item_weights[row - rules] = weight;
+        for (u32 k = 0; k < PER_LANE; k++) {
+            u32 row = first_row + k * GROUP + lane;
+            if (row < last_row) {
+                u32 start = row_start[k], end = row_end[k];
+                u64 weight = (end == 0 ? 0 : sums[end - 1]) - (start == 0 ? 0 : sums[start - 1]);
+                if (row < rules) {
+                    weights[row] = weight;
+                } else {
+                    item_weights[row - rules] = weight;
+                }
             }
         }
     }

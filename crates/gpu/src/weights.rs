@@ -21,7 +21,7 @@ const START_WEIGHTS: Kernel = Kernel { module: &MODULE, name: "start_weights" };
 const SUM_LEVEL: Kernel = Kernel { module: &MODULE, name: "sum_level" };
 const SUM_SMALL_LEVELS: Kernel = Kernel { module: &MODULE, name: "sum_small_levels" };
 
-/// Edges of a tile at most.
+/// Edges of a tile at most, and rows of it.
 const TILE: u32 = crate::device::GROUP * WEIGHTS_PER_LANE;
 /// Says that a tile is a piece of one row, as the kernels do.
 const PIECE: u32 = 1 << 31;
@@ -102,7 +102,7 @@ fn cut(levels: &[u32], starts: &[u32]) -> (Vec<u32>, Vec<u32>, Vec<Step>) {
     let mut steps: Vec<Step> = Vec::new();
     for level in levels.windows(2) {
         let first_tile = tile_rows.len() as u32;
-        // The first row of the tile that is being filled.
+        // The first row of the tile that is being filled, and its first edge.
         let mut open = None;
         for row in level[0]..level[1] {
             let (start, end) = (starts[row as usize], starts[row as usize + 1]);
@@ -112,8 +112,10 @@ fn cut(levels: &[u32], starts: &[u32]) -> (Vec<u32>, Vec<u32>, Vec<Step>) {
                     tile_rows.push(row | PIECE);
                     tile_edges.push(piece);
                 }
-            } else if open.is_none_or(|first_edge| end - first_edge > TILE) {
-                open = Some(start);
+            } else if open
+                .is_none_or(|(first, first_edge)| end - first_edge > TILE || row - first == TILE)
+            {
+                open = Some((row, start));
                 tile_rows.push(row);
                 tile_edges.push(start);
             }
@@ -222,5 +224,8 @@ mod tests {
         let step = |first_tile, last_tile, alone| Step { first_tile, last_tile, alone };
         assert_eq!(steps, [step(0, 5, false), step(5, 6, true)]);
         assert_eq!(cut(&[0, 0], &[0]), (vec![0], vec![0], vec![]));
+        // Rows without edges fill a tile, too.
+        let (rows, edges, _) = cut(&[0, TILE + 2], &vec![0; TILE as usize + 3]);
+        assert_eq!((rows, edges), (vec![0, TILE, TILE + 2], vec![0, 0, 0]));
     }
 }

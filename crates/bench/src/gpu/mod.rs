@@ -65,7 +65,7 @@ pub struct Gpu {
     #[arg(long, value_name = "N", default_value_t = 100_000)]
     operations: u64,
 
-    /// No synthetic network of ten million edges
+    /// No synthetic networks of ten million edges and more
     #[arg(long)]
     no_synthetic: bool,
 
@@ -100,10 +100,10 @@ impl Gpu {
             archives.push(result);
         }
         let synthetic = match self.no_synthetic {
-            true => None,
-            false => Some(synthetic::measure(&device, self.rounds as usize)?),
+            true => Vec::new(),
+            false => synthetic::measure(&device, self.rounds as usize)?,
         };
-        let bars = bars(&archives, synthetic.as_ref(), &threads);
+        let bars = bars(&archives, &synthetic, &threads);
         let run = GpuRun {
             date: units::today(),
             command: paths::command(),

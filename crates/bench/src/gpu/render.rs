@@ -180,22 +180,37 @@ pub fn markdown(run: &GpuRun) -> String {
         }
     }
     text += &means.markdown();
-    if let Some(synthetic) = &run.synthetic {
-        let copy = run.device.copy_bytes_per_second;
-        text += &format!(
-            "\n## Top-down pass on a synthetic network\n\n{} rules in {} levels, {} items, {} edges: {} ms on the GPU (median), {} ms \
-             on all threads of the processor. {:.1} MB that must be moved (an edge 4 bytes and the weight behind it 8, a symbol's \
-             weight 8 and its start 4) are {:.2} TB/s, {:.0}% of the copy bandwidth.\n",
-            synthetic.rules,
-            synthetic.levels,
-            synthetic.items,
-            synthetic.edges,
-            milliseconds(median(&synthetic.seconds)),
-            milliseconds(synthetic.processor_seconds),
-            synthetic.bytes as f64 / MB,
-            synthetic.bandwidth() / 1e12,
-            100.0 * synthetic.bandwidth() / copy,
-        );
+    if !run.synthetic.is_empty() {
+        text += "\n## Top-down pass on synthetic networks\n\nBytes that must be moved: an edge 4 and the weight behind it 8, a \
+                 symbol's weight 8 and its start 4.\n\n";
+        let mut table = Table::new([
+            "",
+            "rules",
+            "levels",
+            "items",
+            "edges",
+            "MB",
+            "GPU ms",
+            "CPU ms",
+            "TB/s",
+            "of copies",
+        ]);
+        for synthetic in &run.synthetic {
+            let of_copies = synthetic.bandwidth() / run.device.copy_bytes_per_second;
+            table.row([
+                synthetic.shape.to_owned(),
+                synthetic.rules.to_string(),
+                synthetic.levels.to_string(),
+                synthetic.items.to_string(),
+                synthetic.edges.to_string(),
+                format!("{:.1}", synthetic.bytes as f64 / MB),
+                milliseconds(median(&synthetic.seconds)),
+                milliseconds(synthetic.processor_seconds),
+                format!("{:.2}", synthetic.bandwidth() / 1e12),
+                format!("{:.0}%", 100.0 * of_copies),
+            ]);
+        }
+        text += &table.markdown();
     }
     text += &format!("\n## Promises\n\n{}", bars(&run.bars).markdown());
     text

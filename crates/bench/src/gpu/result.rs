@@ -28,7 +28,7 @@ pub struct GpuRun {
     pub threads: Vec<usize>,
     pub rounds: u32,
     pub archives: Vec<ArchiveResult>,
-    pub synthetic: Option<SyntheticResult>,
+    pub synthetic: Vec<SyntheticResult>,
     pub bars: Vec<Bar>,
 }
 
@@ -196,6 +196,7 @@ impl FirstTimes {
 /// The top-down pass on a network that was made for it.
 #[derive(Debug, Serialize)]
 pub struct SyntheticResult {
+    pub shape: &'static str,
     pub rules: u32,
     pub items: u32,
     pub levels: usize,
@@ -222,7 +223,7 @@ pub fn mean_ratio(archives: &[ArchiveResult], place: usize) -> Option<f64> {
 /// What was promised, checked on a run.
 pub fn bars(
     archives: &[ArchiveResult],
-    synthetic: Option<&SyntheticResult>,
+    synthetic: &[SyntheticResult],
     threads: &[usize],
 ) -> Vec<Bar> {
     let mut bars = Vec::new();
@@ -243,10 +244,14 @@ pub fn bars(
     if let Some(found) = geometric_mean(&ratios) {
         bars.push(Bar::at_least("batches against 1 thread, geometric mean", found, BATCHES));
     }
-    if let Some(synthetic) = synthetic {
+    for synthetic in synthetic {
         let found = synthetic.bandwidth();
         bars.push(Bar {
-            what: format!("top-down pass over {:.1} million edges", synthetic.edges as f64 / 1e6),
+            what: format!(
+                "top-down pass over {:.1} million edges, {}",
+                synthetic.edges as f64 / 1e6,
+                synthetic.shape
+            ),
             limit: format!("≥ {:.2} TB/s", TOP_DOWN / 1e12),
             found: format!("{:.2} TB/s", found / 1e12),
             met: found >= TOP_DOWN,
