@@ -14,8 +14,9 @@
 #define PER_LANE 4
 #define TILE (GROUP * PER_LANE)
 #define HALF (TILE / 2)
-/* Entries of a long row that a group adds to counters, and values that have a counter in local memory. */
+/* Entries of a long row that a group takes at a time: many for each counter in local memory that it clears and adds. */
 #define STRETCH 8192
+/* Where there are no more values than these, each has a counter in local memory. */
 #define LOCAL_VALUES 2048
 
 /* The greatest value of the lanes up to this one. `scratch` has GROUP places, and may be used again after

@@ -181,7 +181,11 @@ pub fn merge(
     let groups = u64::from(busy_groups(device)).min(tiles) as u32;
     let most_long = (rows.most_long as usize).min(rows.rows.len());
     let long_rows = device.allocate::<u32>(most_long)?;
-    let long_count = device.zeroed::<u32>(1)?;
+    // Where no row can be long, nothing is written there.
+    let long_count = match most_long {
+        0 => device.allocate::<u32>(1)?,
+        _ => device.zeroed::<u32>(1)?,
+    };
     let arguments: [Argument; 22] = [
         rows.row_starts.into(),
         rows.edges.into(),

@@ -49,7 +49,7 @@ const BOUND_DOCUMENTS: Kernel = kernel("bound_documents");
 pub struct ResidentNetwork {
     /// The device.
     pub device: Arc<Device>,
-    /// Rules, items and documents.
+    /// How many rules there are.
     pub rule_count: u32,
     /// How many items there are.
     pub item_count: u32,

@@ -72,9 +72,7 @@ pub fn plain(network: &Network) -> Plain {
             let new = numbers[&(items + rule)] as usize;
             made.root_counts[new] = counts[(items + rule) as usize];
         }
-        for item in 0..items as usize {
-            made.root_counts[rules as usize + item] = counts[item];
-        }
+        made.root_counts[rules as usize..].copy_from_slice(&counts[..items as usize]);
     }
     for symbol in 0..symbols {
         if made.root_counts[symbol] > 0 {
