@@ -341,16 +341,31 @@ KERNEL merge_tiles(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLOBAL
     }
 }
 
-/* Where the entries of each long row begin and how many there are, for the host to cut them up. */
+/* How many entries each long row has. */
 KERNEL long_row_sizes(GLOBAL const u32 *row_starts, GLOBAL const u64 *offsets, GLOBAL const u32 *long_rows,
-                      GLOBAL u64 *firsts, GLOBAL u64 *entries, u32 first_edge, u32 count)
+                      GLOBAL u64 *entries, u32 first_edge, u32 count)
 {
     u64 place = LANE_OF_ALL;
     if (place < count) {
         u32 row = long_rows[place];
-        u64 start = row_entries(row_starts, offsets, first_edge, row);
-        firsts[place] = start;
-        entries[place] = row_entries(row_starts, offsets, first_edge, row + 1) - start;
+        entries[place] = row_entries(row_starts, offsets, first_edge, row + 1)
+            - row_entries(row_starts, offsets, first_edge, row);
+    }
+}
+
+/* Into how many stretches each of the first `slot_count` rows is cut; those that there is only room for have none. */
+KERNEL long_row_stretches(GLOBAL const u32 *row_starts, GLOBAL const u64 *offsets, GLOBAL const u32 *rows,
+                          GLOBAL const u32 *slot_count, GLOBAL u32 *stretches, u32 first_edge, u32 room)
+{
+    u64 place = LANE_OF_ALL;
+    if (place < room) {
+        u64 entries = 0;
+        if (place < slot_count[0]) {
+            u32 row = rows[place];
+            entries = row_entries(row_starts, offsets, first_edge, row + 1)
+                - row_entries(row_starts, offsets, first_edge, row);
+        }
+        stretches[place] = (u32)((entries + STRETCH - 1) / STRETCH);
     }
 }
 
@@ -383,56 +398,61 @@ FUNCTION u32 row_of_stretch(GLOBAL const u32 *stretch_starts, u32 count, u32 str
     return low;
 }
 
-/* Adds the entries of long rows to counters, a group for each stretch of a row; where there are few values, counters in local
+/* Adds the entries of long rows to counters, a stretch of a row at a time; where there are few values, counters in local
    memory come before those. */
 KERNEL add_to_counters(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLOBAL const u64 *offsets,
                        GLOBAL const u32 *starts, GLOBAL const u32 *values, GLOBAL const u32 *counts,
-                       GLOBAL const u32 *rows, GLOBAL const u32 *stretch_starts, GLOBAL u32 *counters, u32 slots,
-                       u32 value_count, u32 first_edge, u32 virtual_from)
+                       GLOBAL const u32 *rows, GLOBAL const u32 *stretch_starts, GLOBAL u32 *counters,
+                       GLOBAL const u32 *slot_count, u32 value_count, u32 first_edge, u32 virtual_from)
 {
     LOCAL_ARRAY(u32, sums, LOCAL_VALUES);
     u32 lane = LANE;
     u32 is_local = value_count <= LOCAL_VALUES;
-    u32 slot = row_of_stretch(stretch_starts, slots, GROUP_NUMBER);
-    u32 row = rows[slot];
-    u32 low = row_starts[row] - first_edge;
-    u32 high = row_starts[row + 1] - first_edge;
-    u64 at = offsets[low] + (u64)(GROUP_NUMBER - stretch_starts[slot]) * STRETCH;
-    u64 end = offsets[high];
-    end = end < at + STRETCH ? end : at + STRETCH;
-    GLOBAL u32 *own = counters + (u64)slot * value_count;
-    if (is_local) {
-        for (u32 value = lane; value < value_count; value += GROUP) {
-            sums[value] = 0;
-        }
-    }
-    BARRIER;
-    /* The edges of this stretch alone. */
-    low = edge_of_entry(offsets, low, high, at);
-    high = edge_of_entry(offsets, low, high, end - 1) + 1;
-    for (at += lane; at < end; at += GROUP) {
-        low = edge_of_entry(offsets, low, high, at);
-        u32 edge = edges[first_edge + low];
-        u32 value = edge - virtual_from;
-        u32 count = 1;
-        if (edge < virtual_from) {
-            u32 from = starts[edge] + (u32)(at - offsets[low]);
-            value = values[from];
-            count = counts[from];
-        }
+    u32 slots = slot_count[0];
+    u32 stretches = stretch_starts[slots];
+    for (u32 stretch = GROUP_NUMBER; stretch < stretches; stretch += GROUP_COUNT) {
+        u32 slot = row_of_stretch(stretch_starts, slots, stretch);
+        u32 row = rows[slot];
+        u32 low = row_starts[row] - first_edge;
+        u32 high = row_starts[row + 1] - first_edge;
+        u64 at = offsets[low] + (u64)(stretch - stretch_starts[slot]) * STRETCH;
+        u64 end = offsets[high];
+        end = end < at + STRETCH ? end : at + STRETCH;
+        GLOBAL u32 *own = counters + (u64)slot * value_count;
         if (is_local) {
-            local_add_u32(&sums[value], count);
-        } else {
-            add_u32(own + value, count);
-        }
-    }
-    BARRIER;
-    if (is_local) {
-        for (u32 value = lane; value < value_count; value += GROUP) {
-            if (sums[value] != 0) {
-                add_u32(own + value, sums[value]);
+            for (u32 value = lane; value < value_count; value += GROUP) {
+                sums[value] = 0;
             }
         }
+        BARRIER;
+        /* The edges of this stretch alone. */
+        low = edge_of_entry(offsets, low, high, at);
+        high = edge_of_entry(offsets, low, high, end - 1) + 1;
+        for (at += lane; at < end; at += GROUP) {
+            low = edge_of_entry(offsets, low, high, at);
+            u32 edge = edges[first_edge + low];
+            u32 value = edge - virtual_from;
+            u32 count = 1;
+            if (edge < virtual_from) {
+                u32 from = starts[edge] + (u32)(at - offsets[low]);
+                value = values[from];
+                count = counts[from];
+            }
+            if (is_local) {
+                local_add_u32(&sums[value], count);
+            } else {
+                add_u32(own + value, count);
+            }
+        }
+        BARRIER;
+        if (is_local) {
+            for (u32 value = lane; value < value_count; value += GROUP) {
+                if (sums[value] != 0) {
+                    add_u32(own + value, sums[value]);
+                }
+            }
+        }
+        BARRIER;
     }
 }
 
@@ -470,10 +490,11 @@ KERNEL write_counters(GLOBAL const u32 *counters, GLOBAL const u32 *places, GLOB
 
 /* Where the lists of rows with counters are. */
 KERNEL close_counted_rows(GLOBAL const u32 *rows, GLOBAL const u32 *places, GLOBAL const u32 *made,
-                          GLOBAL const u64 *taken, GLOBAL u32 *out_starts, GLOBAL u32 *out_sizes, u32 slots,
-                          u32 value_count, u32 out_first, u64 capacity)
+                          GLOBAL const u64 *taken, GLOBAL u32 *out_starts, GLOBAL u32 *out_sizes,
+                          GLOBAL const u32 *slot_count, u32 value_count, u32 out_first, u64 capacity)
 {
     u64 slot = LANE_OF_ALL;
+    u32 slots = slot_count[0];
     if (slot < slots) {
         u32 start = places[slot * value_count];
         u32 end = slot + 1 < slots ? places[(slot + 1) * value_count] : made[0];
@@ -489,30 +510,33 @@ KERNEL gather_entries(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLO
                       GLOBAL const u32 *rows, GLOBAL const u32 *stretch_starts, GLOBAL const u32 *entry_starts,
                       GLOBAL u64 *keys, GLOBAL u32 *key_counts, u32 slots, u32 value_bits, u32 first_edge, u32 virtual_from)
 {
-    u32 slot = row_of_stretch(stretch_starts, slots, GROUP_NUMBER);
-    u32 row = rows[slot];
-    u32 low = row_starts[row] - first_edge;
-    u32 high = row_starts[row + 1] - first_edge;
-    u64 first = offsets[low];
-    u64 at = first + (u64)(GROUP_NUMBER - stretch_starts[slot]) * STRETCH;
-    u64 end = offsets[high];
-    end = end < at + STRETCH ? end : at + STRETCH;
-    /* The edges of this stretch alone. */
-    low = edge_of_entry(offsets, low, high, at);
-    high = edge_of_entry(offsets, low, high, end - 1) + 1;
-    for (at += LANE; at < end; at += GROUP) {
+    u32 stretches = stretch_starts[slots];
+    for (u32 stretch = GROUP_NUMBER; stretch < stretches; stretch += GROUP_COUNT) {
+        u32 slot = row_of_stretch(stretch_starts, slots, stretch);
+        u32 row = rows[slot];
+        u32 low = row_starts[row] - first_edge;
+        u32 high = row_starts[row + 1] - first_edge;
+        u64 first = offsets[low];
+        u64 at = first + (u64)(stretch - stretch_starts[slot]) * STRETCH;
+        u64 end = offsets[high];
+        end = end < at + STRETCH ? end : at + STRETCH;
+        /* The edges of this stretch alone. */
         low = edge_of_entry(offsets, low, high, at);
-        u32 edge = edges[first_edge + low];
-        u32 value = edge - virtual_from;
-        u32 count = 1;
-        if (edge < virtual_from) {
-            u32 from = starts[edge] + (u32)(at - offsets[low]);
-            value = values[from];
-            count = counts[from];
+        high = edge_of_entry(offsets, low, high, end - 1) + 1;
+        for (at += LANE; at < end; at += GROUP) {
+            low = edge_of_entry(offsets, low, high, at);
+            u32 edge = edges[first_edge + low];
+            u32 value = edge - virtual_from;
+            u32 count = 1;
+            if (edge < virtual_from) {
+                u32 from = starts[edge] + (u32)(at - offsets[low]);
+                value = values[from];
+                count = counts[from];
+            }
+            u64 to = entry_starts[slot] + (at - first);
+            keys[to] = ((u64)slot << value_bits) | value;
+            key_counts[to] = count;
         }
-        u64 to = entry_starts[slot] + (at - first);
-        keys[to] = ((u64)slot << value_bits) | value;
-        key_counts[to] = count;
     }
 }
 

@@ -165,11 +165,11 @@ KERNEL write_root_uses(GLOBAL const u32 *root_counts, GLOBAL const u32 *use_star
     }
 }
 
-/* What the documents of a rule cannot be more than: all of them, and the occurrences of the rule. */
-KERNEL bound_documents(GLOBAL const u64 *weights, GLOBAL u32 *bounds, u32 documents, u32 rules)
+/* From the weights of lists to what their documents cannot be more than: all documents, and the occurrences. */
+KERNEL bound_documents(GLOBAL u64 *weights, u32 documents, u32 lists)
 {
     u64 place = LANE_OF_ALL;
-    if (place < rules) {
-        bounds[place] = weights[place] < documents ? (u32)weights[place] : documents;
+    if (place < lists && weights[place] > documents) {
+        weights[place] = documents;
     }
 }

@@ -71,7 +71,7 @@ KERNEL start_weights(GLOBAL const u32 *root_counts, GLOBAL u64 *weights, u32 rul
     }
 }
 
-/* The tiles of one level, a group for each. */
+/* The tiles of one level, a group for each. With no rules, sums of all rows go behind each other. */
 KERNEL sum_level(GLOBAL const u32 *tile_rows, GLOBAL const u32 *tile_edges, GLOBAL const u32 *use_starts,
                  GLOBAL const u32 *uses, GLOBAL u64 *weights, GLOBAL u64 *item_weights, u32 rules, u32 first_tile)
 {

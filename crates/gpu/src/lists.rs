@@ -5,8 +5,8 @@
 //! is. Most rows are short: they are merged in local memory, many to a tile. Long rows are counted in a row of counters where
 //! they have many entries for the values that there are, and sorted otherwise (`long`).
 //!
-//! Cost: 8 bytes read an entry, 12 an edge, 16 a row, and 8 bytes written an entry of the result. Rows that might be long are
-//! waited for, once a call.
+//! Cost: 8 bytes read an entry, 12 an edge, 16 a row, and 8 bytes written an entry of the result. Where many rows might be long,
+//! a call waits for which are.
 
 mod long;
 
@@ -33,7 +33,7 @@ const COPY_LISTS: Kernel = kernel("copy_lists");
 /// Entries of a tile.
 const TILE: u32 = GROUP * LISTS_PER_LANE;
 /// The most entries of a row that is merged in local memory.
-const SHORT_ROW: u32 = TILE / 2;
+pub const SHORT_ROW: u32 = TILE / 2;
 
 /// Edges from this number on are lists of one value, where no other bound is said: a document, marked by its highest bit.
 pub const VIRTUAL: u32 = 1 << 31;
@@ -73,8 +73,8 @@ pub struct Rows<'a> {
     pub virtual_from: u32,
     /// Values are below this.
     pub value_count: u32,
-    /// The most edges that a row has.
-    pub most_edges: u32,
+    /// No more rows than these are longer than [`SHORT_ROW`], as far as is known.
+    pub most_long: u32,
 }
 
 /// Where merged lists go.
@@ -176,12 +176,11 @@ pub fn merge(
         return Ok(());
     }
     let device = rows.edges.device();
-    let longest = u64::from(rows.most_edges) * u64::from(rows.value_count.max(1));
-    let may_be_long = longest > SHORT_ROW.into();
     let most = (rows.edge_range.len() as u64).saturating_mul(rows.value_count.into());
     let tiles = most / u64::from(SHORT_ROW) + 1;
     let groups = u64::from(busy_groups(device)).min(tiles) as u32;
-    let long_rows = device.allocate::<u32>(if may_be_long { rows.rows.len() } else { 0 })?;
+    let most_long = (rows.most_long as usize).min(rows.rows.len());
+    let long_rows = device.allocate::<u32>(most_long)?;
     let long_count = device.zeroed::<u32>(1)?;
     let arguments: [Argument; 22] = [
         rows.row_starts.into(),
@@ -208,12 +207,9 @@ pub fn merge(
         u32::from(std::ptr::eq(pool, target.pool)).into(),
     ];
     device.launch(&MERGE_TILES, groups, &arguments)?;
-    if !may_be_long {
-        return Ok(());
-    }
-    match device.value(&long_count, 0)? {
+    match most_long {
         0 => Ok(()),
-        count => long::merge(rows, offsets, lists, pool, target, &long_rows, count),
+        _ => long::merge(rows, offsets, lists, pool, target, &long_rows, &long_count),
     }
 }
 
@@ -328,6 +324,9 @@ mod tests {
         value_count: u32,
         room: u64,
     ) -> Option<Result<Vec<List>>> {
+        let size = |&edge: &u32| if edge < virtual_from { lists[edge as usize].len() } else { 1 };
+        let is_long = |row: &&Vec<u32>| row.iter().map(size).sum::<usize>() > SHORT_ROW as usize;
+        let most_long = rows.iter().filter(is_long).count() as u32;
         let device = device()?;
         let (starts, entries) = flat(lists);
         let (values, counts): (Vec<u32>, Vec<u32>) = entries.into_iter().unzip();
@@ -349,7 +348,7 @@ mod tests {
             edge_range: 0..edges.len() as u32,
             virtual_from,
             value_count,
-            most_edges: rows.iter().map(Vec::len).max().unwrap_or(0) as u32,
+            most_long,
         };
         let (made, into) =
             (Lists::new(&device, rows.len()).unwrap(), Pool::new(&device, room).unwrap());

@@ -18,6 +18,7 @@ use tadoc_core::Network;
 
 use crate::device::{Buffer, Device, Kernel, Module, groups_for};
 use crate::error::{Error, Result};
+use crate::lists::SHORT_ROW;
 use crate::primitives::scan;
 use crate::primitives::sort::{self, Keys, Order, Rows};
 use crate::weights::{Plan, Weights};
@@ -62,14 +63,12 @@ pub struct ResidentNetwork {
     pub levels: Vec<u32>,
     /// Uses `level_edges[i]..level_edges[i + 1]` are those of the rules of a level; behind them one more for the items.
     pub level_edges: Vec<u32>,
-    /// The most uses that a symbol of each level has; behind them that of the items.
-    pub level_most_uses: Vec<u32>,
+    /// How many symbols of each level may have long rows of documents ([`SHORT_ROW`]), behind them how many items.
+    pub level_long_uses: Vec<u32>,
     /// Body symbols `level_symbols[i]..level_symbols[i + 1]` are those of the rules of a level.
     pub level_symbols: Vec<u32>,
-    /// The most symbols that a body of each level has.
-    pub level_longest: Vec<u32>,
-    /// The most symbols that the root of a document has.
-    pub longest_document: u32,
+    /// How many rules of each level may have long rows of items.
+    pub level_long_bodies: Vec<u32>,
     /// The documents of all rules are no more than this: of each no more than there are, and than it occurs.
     pub document_bound: u64,
     /// The items of all rules are no more than this: of each no more than there are, and than its length.
@@ -226,13 +225,13 @@ impl ResidentNetwork {
         let mut level_edges: Vec<u32> =
             order.levels.iter().map(|&rule| starts[rule as usize]).collect();
         level_edges.push(starts[symbol_count as usize]);
-        let most = |rows: &[u32], starts: &[u32]| -> Vec<u32> {
-            let longest = |level: &[u32]| {
-                let row_starts = &starts[level[0] as usize..=level[1] as usize];
-                row_starts.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0)
-            };
-            rows.windows(2).map(longest).collect()
+        // A rule has no more entries than items.
+        let long_bodies = |level: &[u32]| {
+            let rules = order.old_numbers[level[0] as usize..level[1] as usize].iter();
+            let lengths = rules.map(|&old| network.lengths()[old as usize]);
+            lengths.filter(|&length| length > SHORT_ROW.into()).count() as u32
         };
+        let level_long_bodies = order.levels.windows(2).map(long_bodies).collect();
         let of_item = |length: &u64| (*length).min(item_count.into());
         // Items are a level too.
         let rows: Vec<u32> = order.levels.iter().copied().chain([symbol_count]).collect();
@@ -246,13 +245,9 @@ impl ResidentNetwork {
             length: network.length(),
             has_root: network.has_root(),
             level_edges,
-            level_most_uses: most(&rows, &starts),
+            level_long_uses: Vec::new(),
             level_symbols: level_symbols.collect(),
-            level_longest: most(&order.levels, &body_ends),
-            longest_document: most(
-                &[0, grammar.document_count() as u32],
-                grammar.document_starts(),
-            )[0],
+            level_long_bodies,
             document_bound: 0,
             item_bound: network.lengths().iter().map(of_item).sum(),
             rule_lengths: network.lengths().iter().fold(0, |sum, &more| sum.saturating_add(more)),
@@ -270,22 +265,30 @@ impl ResidentNetwork {
             posting_counts: root.posting_counts,
             weight_plan,
         };
-        made.document_bound = made.bound_documents()?;
+        made.bound_documents()?;
         Ok(made)
     }
 
-    /// The sum of what the documents of each rule cannot be more than. Waits.
-    fn bound_documents(&self) -> Result<u64> {
-        let (device, rules) = (&self.device, self.rule_count);
-        let weights = Weights::new(self)?;
-        let bounds = device.allocate::<u32>(rules as usize)?;
+    /// Finds out what lists of documents cannot be longer than: a list has no more than there are documents, and than it
+    /// occurs. Waits.
+    fn bound_documents(&mut self) -> Result<()> {
+        let (device, rules, symbols) = (&self.device, self.rule_count, self.symbol_count());
+        let weights = Weights::new(self)?.lists;
         device.launch(
             &BOUND_DOCUMENTS,
-            groups_for(rules as usize),
-            &[(&weights.lists).into(), (&bounds).into(), self.document_count.into(), rules.into()],
+            groups_for(weights.len()),
+            &[(&weights).into(), self.document_count.into(), (weights.len() as u32).into()],
         )?;
-        let sums = scan::starts::<u32, u64>(device, &bounds, rules as usize)?;
-        device.value(&sums, rules as usize)
+        let of_lists = device.download_part(&weights, 0..rules as usize)?;
+        let of_rows = device.download(&self.weight_plan.sums_of_rows(self, &weights)?)?;
+        self.document_bound = of_lists.iter().sum();
+        let levels = self.levels.iter().copied().chain([symbols]).collect::<Vec<_>>();
+        let long_rows = |level: &[u32]| {
+            let rows = of_rows[level[0] as usize..level[1] as usize].iter();
+            rows.filter(|&&bound| bound > SHORT_ROW.into()).count() as u32
+        };
+        self.level_long_uses = levels.windows(2).map(long_rows).collect();
+        Ok(())
     }
 
     /// Rules and items.

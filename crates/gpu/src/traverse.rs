@@ -71,7 +71,7 @@ impl RuleLists {
             made.merge_level(&Rows {
                 rows: network.levels[level]..network.levels[level + 1],
                 edge_range: network.level_edges[level]..network.level_edges[level + 1],
-                most_edges: network.level_most_uses[level],
+                most_long: network.level_long_uses[level],
                 ..of_uses(network)
             })?;
         }
@@ -85,7 +85,6 @@ impl RuleLists {
             starts: &network.body_starts,
             edges: &network.bodies,
             level_edges: &network.level_symbols,
-            level_longest: &network.level_longest,
         };
         Self::of_bodies(network, &bodies, network.item_count, bound)
     }
@@ -111,7 +110,7 @@ impl RuleLists {
                 edge_range: bodies.level_edges[level]..bodies.level_edges[level + 1],
                 virtual_from: network.rule_count,
                 value_count,
-                most_edges: bodies.level_longest[level],
+                most_long: network.level_long_bodies[level],
             })?;
         }
         Ok(made)
@@ -146,8 +145,6 @@ pub struct Bodies<'a> {
     pub edges: &'a Buffer<u32>,
     /// Where those of each level begin, and where the last ones end.
     pub level_edges: &'a [u32],
-    /// The most symbols that a body of each level has.
-    pub level_longest: &'a [u32],
 }
 
 /// All symbols as rows, with their uses as edges to lists of documents.
@@ -159,7 +156,7 @@ fn of_uses(network: &ResidentNetwork) -> Rows<'_> {
         edge_range: 0..network.uses.len() as u32,
         virtual_from: VIRTUAL,
         value_count: network.document_count,
-        most_edges: network.uses.len() as u32,
+        most_long: u32::MAX,
     }
 }
 
@@ -169,7 +166,7 @@ pub fn item_rows(network: &ResidentNetwork) -> Rows<'_> {
     Rows {
         rows: network.rule_count..network.symbol_count(),
         edge_range: network.level_edges[level]..network.level_edges[level + 1],
-        most_edges: network.level_most_uses[level],
+        most_long: network.level_long_uses[level],
         ..of_uses(network)
     }
 }
@@ -183,7 +180,7 @@ pub fn document_rows(network: &ResidentNetwork) -> Rows<'_> {
         edge_range: 0..network.root.len() as u32,
         virtual_from: network.rule_count,
         value_count: network.item_count,
-        most_edges: network.longest_document,
+        most_long: u32::MAX,
     }
 }
 

@@ -52,6 +52,10 @@ pub const VALUES_PER_ENTRY: u64 = 16;
 /// Counters of long rows at a time: 8 bytes each.
 pub const COUNTERS_AT_ONCE: u64 = 1 << 26;
 
+/// Where all rows that might be long have no more counters than this together, they are counted without waiting for which of
+/// them are long, and how long.
+pub const COUNTERS_WITHOUT_WAITING: u64 = 1 << 22;
+
 /// Entries of long rows that are sorted at a time: 28 bytes each.
 pub const SORTED_AT_ONCE: u64 = 1 << 26;
 

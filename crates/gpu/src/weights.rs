@@ -63,6 +63,33 @@ impl Plan {
         Ok(Self { tile_rows, tile_edges, steps })
     }
 
+    /// For each row of a network the sum of what its lists have, all rows at once: levels do not get from each other.
+    pub(crate) fn sums_of_rows(
+        &self,
+        network: &ResidentNetwork,
+        of_lists: &Buffer<u64>,
+    ) -> Result<Buffer<u64>> {
+        let device = &network.device;
+        let sums = device.zeroed(network.symbol_count() as usize)?;
+        let tiles = self.tile_rows.len() as u32 - 1;
+        let (no_rules, first_tile) = (0_u32, 0_u32);
+        device.launch(
+            &SUM_LEVEL,
+            tiles,
+            &[
+                (&self.tile_rows).into(),
+                (&self.tile_edges).into(),
+                (&network.use_starts).into(),
+                (&network.uses).into(),
+                of_lists.into(),
+                (&sums).into(),
+                no_rules.into(),
+                first_tile.into(),
+            ],
+        )?;
+        Ok(sums)
+    }
+
     /// Bytes of device memory that it holds.
     pub fn memory(&self) -> u64 {
         4 * (self.tile_rows.len() + self.tile_edges.len()) as u64

@@ -11,10 +11,11 @@ use crate::network::bits_below;
 use crate::primitives::scan;
 use crate::primitives::sort::{self, Keys, Order};
 use crate::tuning::{
-    COUNTED_LOCALLY, COUNTERS_AT_ONCE, ENTRIES_OF_A_STRETCH, SORTED_AT_ONCE, VALUES_PER_ENTRY,
+    COUNTED_LOCALLY, COUNTERS_AT_ONCE, COUNTERS_WITHOUT_WAITING, SORTED_AT_ONCE, VALUES_PER_ENTRY,
 };
 
 const LONG_ROW_SIZES: Kernel = kernel("long_row_sizes");
+const LONG_ROW_STRETCHES: Kernel = kernel("long_row_stretches");
 const ADD_TO_COUNTERS: Kernel = kernel("add_to_counters");
 const MARK_COUNTERS: Kernel = kernel("mark_counters");
 const TAKE_ROOM: Kernel = kernel("take_room");
@@ -26,7 +27,8 @@ const CLEAR_ROOM: Kernel = kernel("clear_room");
 const WRITE_KEYS: Kernel = kernel("write_keys");
 const CLOSE_SORTED_ROWS: Kernel = kernel("close_sorted_rows");
 
-/// Merges the first `count` of `long_rows`. Waits for how many entries they have.
+/// Merges the first `long_count` of `long_rows`. Waits for how many they are and for their entries, unless all that there is room
+/// for can be counted.
 pub(super) fn merge(
     rows: &Rows<'_>,
     offsets: &Offsets,
@@ -34,11 +36,16 @@ pub(super) fn merge(
     pool: &Pool,
     target: Target<'_>,
     long_rows: &Buffer<u32>,
-    count: u32,
+    long_count: &Buffer<u32>,
 ) -> Result<()> {
     let device = rows.edges.device();
-    let (firsts, entries) =
-        (device.allocate::<u64>(count as usize)?, device.allocate::<u64>(count as usize)?);
+    let work = Work { rows, offsets, lists, pool, target };
+    let values = u64::from(rows.value_count);
+    if long_rows.len() as u64 * values <= COUNTERS_WITHOUT_WAITING {
+        return work.count(long_rows, long_count);
+    }
+    let count = device.value(long_count, 0)?;
+    let entries = device.allocate::<u64>(count as usize)?;
     device.launch(
         &LONG_ROW_SIZES,
         groups_for(count as usize),
@@ -46,7 +53,6 @@ pub(super) fn merge(
             rows.row_starts.into(),
             (&offsets.0).into(),
             long_rows.into(),
-            (&firsts).into(),
             (&entries).into(),
             rows.edge_range.start.into(),
             count.into(),
@@ -56,15 +62,14 @@ pub(super) fn merge(
     let mut found: Vec<(u32, u64)> = numbers.into_iter().zip(device.download(&entries)?).collect();
     // Groups took them in any order.
     found.sort_unstable();
-    let values = u64::from(rows.value_count);
     let is_counted = |&(_, entries): &(u32, u64)| {
         values <= COUNTED_LOCALLY || entries.saturating_mul(VALUES_PER_ENTRY) >= values
     };
     let (counted, sorted): (Vec<_>, Vec<_>) = found.into_iter().partition(is_counted);
-    let work = Work { rows, offsets, lists, pool, target };
     let at_once = (COUNTERS_AT_ONCE / values.max(1)).max(1) as usize;
     for batch in counted.chunks(at_once) {
-        work.count(batch)?;
+        let numbers: Vec<u32> = batch.iter().map(|&(row, _)| row).collect();
+        work.count(&device.upload(&numbers)?, &device.upload(&[numbers.len() as u32])?)?;
     }
     let mut rest = &sorted[..];
     while !rest.is_empty() {
@@ -89,37 +94,37 @@ struct Work<'a> {
     target: Target<'a>,
 }
 
-/// Some long rows, cut into stretches.
-struct Batch {
-    rows: Buffer<u32>,
-    stretch_starts: Buffer<u32>,
-    stretches: u32,
-}
-
 impl Work<'_> {
-    fn batch(&self, batch: &[(u32, u64)]) -> Result<Batch> {
-        let device = self.rows.edges.device();
-        let numbers: Vec<u32> = batch.iter().map(|&(row, _)| row).collect();
-        let mut stretches = 0;
-        let starts = batch.iter().map(|&(_, entries)| {
-            let start = stretches;
-            stretches += entries.div_ceil(ENTRIES_OF_A_STRETCH) as u32;
-            start
-        });
-        let stretch_starts = device.upload(&starts.collect::<Vec<_>>())?;
-        Ok(Batch { rows: device.upload(&numbers)?, stretch_starts, stretches })
+    /// Where the stretches of each row begin, and where the last ones end, of the first `slot_count` rows.
+    fn stretches(&self, rows: &Buffer<u32>, slot_count: &Buffer<u32>) -> Result<Buffer<u32>> {
+        let device = rows.device();
+        let stretches = device.allocate::<u32>(rows.len())?;
+        device.launch(
+            &LONG_ROW_STRETCHES,
+            groups_for(rows.len()),
+            &[
+                self.rows.row_starts.into(),
+                (&self.offsets.0).into(),
+                rows.into(),
+                slot_count.into(),
+                (&stretches).into(),
+                self.rows.edge_range.start.into(),
+                (rows.len() as u32).into(),
+            ],
+        )?;
+        scan::starts(device, &stretches, rows.len())
     }
 
-    /// Counts the entries of rows in a row of counters each, and writes those that are not zero.
-    fn count(&self, batch: &[(u32, u64)]) -> Result<()> {
+    /// Counts the entries of the first `slot_count` of some rows in a row of counters each, and writes those that are not zero.
+    fn count(&self, rows: &Buffer<u32>, slot_count: &Buffer<u32>) -> Result<()> {
         let device = self.rows.edges.device();
-        let (values, slots) = (self.rows.value_count, batch.len());
+        let (values, slots) = (self.rows.value_count, rows.len());
         let length = slots * values as usize;
-        let cut = self.batch(batch)?;
+        let stretch_starts = self.stretches(rows, slot_count)?;
         let counters = device.zeroed::<u32>(length)?;
         device.launch(
             &ADD_TO_COUNTERS,
-            cut.stretches,
+            busy_groups(device),
             &[
                 self.rows.row_starts.into(),
                 self.rows.edges.into(),
@@ -127,10 +132,10 @@ impl Work<'_> {
                 (&self.lists.starts).into(),
                 (&self.pool.values).into(),
                 (&self.pool.counts).into(),
-                (&cut.rows).into(),
-                (&cut.stretch_starts).into(),
+                rows.into(),
+                (&stretch_starts).into(),
                 (&counters).into(),
-                (slots as u32).into(),
+                slot_count.into(),
                 values.into(),
                 self.rows.edge_range.start.into(),
                 self.rows.virtual_from.into(),
@@ -165,13 +170,13 @@ impl Work<'_> {
             &CLOSE_COUNTED_ROWS,
             groups_for(slots),
             &[
-                (&cut.rows).into(),
+                rows.into(),
                 (&places).into(),
                 (&made).into(),
                 (&taken).into(),
                 (&self.target.lists.starts).into(),
                 (&self.target.lists.sizes).into(),
-                (slots as u32).into(),
+                slot_count.into(),
                 values.into(),
                 self.target.first.into(),
                 pool.capacity().into(),
@@ -192,7 +197,10 @@ impl Work<'_> {
     fn sort(&self, batch: &[(u32, u64)]) -> Result<()> {
         let device = self.rows.edges.device();
         let slots = batch.len();
-        let cut = self.batch(batch)?;
+        let numbers: Vec<u32> = batch.iter().map(|&(row, _)| row).collect();
+        let numbers = device.upload(&numbers)?;
+        let slot_count = device.upload(&[slots as u32])?;
+        let stretch_starts = self.stretches(&numbers, &slot_count)?;
         let mut total = 0;
         let entry_starts = batch.iter().map(|&(_, entries)| {
             let start = total;
@@ -205,7 +213,7 @@ impl Work<'_> {
         let value_bits = bits_below(self.rows.value_count);
         device.launch(
             &GATHER_ENTRIES,
-            cut.stretches,
+            busy_groups(device),
             &[
                 self.rows.row_starts.into(),
                 self.rows.edges.into(),
@@ -213,8 +221,8 @@ impl Work<'_> {
                 (&self.lists.starts).into(),
                 (&self.pool.values).into(),
                 (&self.pool.counts).into(),
-                (&cut.rows).into(),
-                (&cut.stretch_starts).into(),
+                (&numbers).into(),
+                (&stretch_starts).into(),
                 (&entry_starts).into(),
                 (&keys).into(),
                 (&counts).into(),
@@ -259,7 +267,7 @@ impl Work<'_> {
             &CLOSE_SORTED_ROWS,
             groups_for(slots),
             &[
-                (&cut.rows).into(),
+                (&numbers).into(),
                 (&entry_starts).into(),
                 (&places).into(),
                 (&made).into(),

@@ -205,7 +205,7 @@ impl Sequences {
                     edge_range: 0..edges,
                     virtual_from: VIRTUAL,
                     value_count: network.document_count,
-                    most_edges: edges,
+                    most_long: u32::MAX,
                 })?
             }
             Strategy::BottomUp => {

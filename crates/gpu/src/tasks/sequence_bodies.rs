@@ -70,19 +70,8 @@ pub(super) fn table(network: &ResidentNetwork, sequences: &SequenceRows) -> Resu
     let starts = find_starts(&rows.keys.narrow(), total as u32, row_count)?;
     let edges = rows.first.expect("it was given");
     let on_host = device.download(&starts)?;
-    let longest = |rows: std::ops::Range<u32>| {
-        let starts = &on_host[rows.start as usize..=rows.end as usize];
-        starts.windows(2).map(|row| row[1] - row[0]).max().unwrap_or(0)
-    };
     let level_edges: Vec<u32> = network.levels.iter().map(|&rule| on_host[rule as usize]).collect();
-    let level_longest: Vec<u32> =
-        network.levels.windows(2).map(|level| longest(level[0]..level[1])).collect();
-    let bodies = Bodies {
-        starts: &starts,
-        edges: &edges,
-        level_edges: &level_edges,
-        level_longest: &level_longest,
-    };
+    let bodies = Bodies { starts: &starts, edges: &edges, level_edges: &level_edges };
     let value_count = sequences.count as u32;
     let lists = RuleLists::of_bodies(network, &bodies, value_count, network.rule_lengths)?;
     lists.table(&Rows {
@@ -92,6 +81,6 @@ pub(super) fn table(network: &ResidentNetwork, sequences: &SequenceRows) -> Resu
         edge_range: on_host[rules as usize]..on_host[row_count as usize],
         virtual_from: rules,
         value_count,
-        most_edges: longest(rules..row_count),
+        most_long: u32::MAX,
     })
 }
