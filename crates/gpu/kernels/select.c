@@ -44,11 +44,6 @@ KERNEL mark_flags_u32(GLOBAL const u32 *flags, GLOBAL u32 *words, GLOBAL u32 *ti
     MARK(flags[place] != 0)
 }
 
-KERNEL mark_flags_u64(GLOBAL const u64 *flags, GLOBAL u32 *words, GLOBAL u32 *tiles, u64 count)
-{
-    MARK(flags[place] != 0)
-}
-
 KERNEL mark_heads_u32(GLOBAL const u32 *keys, GLOBAL u32 *words, GLOBAL u32 *tiles, u64 count)
 {
     MARK(place == 0 || keys[place] != keys[place - 1])

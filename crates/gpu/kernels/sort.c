@@ -39,6 +39,12 @@
 /* The digits of planes: `flip` is the mask of the digit for descending order, else 0. */
 #define DIGIT(key) (((u32)((key) >> shift) & mask) ^ flip)
 
+/* A plane of a tile in registers, every GROUP-th row of it from this lane's on: all of them are asked for before the first is
+   needed. */
+#define LOAD(plane, own)                                                                       \
+    for (u32 index = 0; index < PER_LANE; index++)                                             \
+        own[index] = index * GROUP + LANE < rows ? plane[start + index * GROUP + LANE] : 0;
+
 FUNCTION void count_digit(LOCAL u32 *counts, u32 digit)
 {
     local_add_u32(&counts[LANE % COPIES * COPY + digit], 1);
@@ -63,28 +69,29 @@ FUNCTION void write_counts(LOCAL u32 *counts, GLOBAL u32 *table, u32 digits)
     }
 }
 
+/* What both kinds of `digit_counts` are but for the type of keys. */
+#define COUNT_DIGITS(key_type)                                                                 \
+    LOCAL_ARRAY(u32, counts, COPIES * COPY);                                                   \
+    key_type own[PER_LANE];                                                                    \
+    u64 start = (u64)GROUP_NUMBER * TILE;                                                      \
+    u32 rows = count - start < TILE ? (u32)(count - start) : TILE;                             \
+    LOAD(keys, own)                                                                            \
+    clear_counts(counts);                                                                      \
+    for (u32 index = 0; index < PER_LANE; index++)                                             \
+        if (index * GROUP + LANE < rows)                                                       \
+            count_digit(counts, DIGIT(own[index]));                                            \
+    write_counts(counts, table, mask + 1);
+
 KERNEL digit_counts_u32(GLOBAL const u32 *keys, GLOBAL u32 *table, u32 count, u32 shift, u32 mask,
     u32 flip)
 {
-    LOCAL_ARRAY(u32, counts, COPIES * COPY);
-    u64 start = (u64)GROUP_NUMBER * TILE;
-    clear_counts(counts);
-    for (u32 index = LANE; index < TILE; index += GROUP)
-        if (start + index < count)
-            count_digit(counts, DIGIT(keys[start + index]));
-    write_counts(counts, table, mask + 1);
+    COUNT_DIGITS(u32)
 }
 
 KERNEL digit_counts_u64(GLOBAL const u64 *keys, GLOBAL u32 *table, u32 count, u32 shift, u32 mask,
     u32 flip)
 {
-    LOCAL_ARRAY(u32, counts, COPIES * COPY);
-    u64 start = (u64)GROUP_NUMBER * TILE;
-    clear_counts(counts);
-    for (u32 index = LANE; index < TILE; index += GROUP)
-        if (start + index < count)
-            count_digit(counts, DIGIT(keys[start + index]));
-    write_counts(counts, table, mask + 1);
+    COUNT_DIGITS(u64)
 }
 
 /* Puts the entries of a tile, which are a digit above 16 bits of a place, in order by half of the digit, stably. `words`
@@ -158,48 +165,54 @@ FUNCTION void order_tile(LOCAL u32 *entries, LOCAL u32 *words, LOCAL u32 *scratc
     BARRIER;
 }
 
+/* Writes a plane of a tile that is in registers to where its rows go. */
+#define STORE(own, moved, stage)                                                               \
+    for (u32 index = 0; index < PER_LANE; index++)                                             \
+        stage[index * GROUP + LANE] = own[index];                                              \
+    BARRIER;                                                                                   \
+    for (u32 index = 0; index < PER_LANE; index++)                                             \
+        if (index * GROUP + LANE < rows)                                                       \
+            moved[to[index]] = stage[from[index]];                                             \
+    BARRIER;
+
 FUNCTION void move_u32(GLOBAL const u32 *plane, GLOBAL u32 *moved, LOCAL u32 *stage, u64 start, u32 rows,
     const u32 *from, const u32 *to)
 {
-    for (u32 index = LANE; index < rows; index += GROUP)
-        stage[index] = plane[start + index];
-    BARRIER;
-    for (u32 index = 0; index < PER_LANE; index++)
-        if (index * GROUP + LANE < rows)
-            moved[to[index]] = stage[from[index]];
-    BARRIER;
+    u32 own[PER_LANE];
+    LOAD(plane, own)
+    STORE(own, moved, stage)
 }
 
 FUNCTION void move_u64(GLOBAL const u64 *plane, GLOBAL u64 *moved, LOCAL u64 *stage, u64 start, u32 rows,
     const u32 *from, const u32 *to)
 {
-    for (u32 index = LANE; index < rows; index += GROUP)
-        stage[index] = plane[start + index];
-    BARRIER;
-    for (u32 index = 0; index < PER_LANE; index++)
-        if (index * GROUP + LANE < rows)
-            moved[to[index]] = stage[from[index]];
-    BARRIER;
+    u64 own[PER_LANE];
+    LOAD(plane, own)
+    STORE(own, moved, stage)
 }
 
 /* What both kinds of `move_rows` do but for the plane of the digit. Places behind the last row have the highest digit, and
    so come last. `beside` says which planes there are beside that of the digit: 1 for `wide`, 2 for `first`, 4 for
    `second`; the others are not touched. */
-#define MOVE_ROWS(move_keys, key_type)                                                         \
+#define MOVE_ROWS(key_type)                                                                    \
     LOCAL_ARRAY(u64, shared, SHARED);                                                          \
     LOCAL_ARRAY(u32, scratch, GROUP);                                                          \
     LOCAL_ARRAY(u32, firsts, DIGITS);                                                          \
     u32 from[PER_LANE];                                                                        \
     u32 to[PER_LANE];                                                                          \
+    key_type own[PER_LANE];                                                                    \
     LOCAL u32 *entries = (LOCAL u32 *)shared;                                                  \
     u64 start = (u64)GROUP_NUMBER * TILE;                                                      \
     u32 rows = count - start < TILE ? (u32)(count - start) : TILE;                             \
-    for (u32 index = LANE; index < TILE; index += GROUP) {                                     \
-        u32 digit = index < rows ? DIGIT(keys[start + index]) : mask;                          \
-        entries[PLACE(index)] = digit << 16 | index;                                           \
+    LOCAL key_type *stage = (LOCAL key_type *)shared;                                          \
+    LOAD(keys, own)                                                                            \
+    for (u32 index = 0; index < PER_LANE; index++) {                                           \
+        u32 place = index * GROUP + LANE;                                                      \
+        u32 digit = place < rows ? DIGIT(own[index]) : mask;                                   \
+        entries[PLACE(place)] = digit << 16 | place;                                           \
     }                                                                                          \
     order_tile(entries, entries + PLACES, scratch, firsts, table, mask, from, to);             \
-    move_keys(keys, moved_keys, (LOCAL key_type *)shared, start, rows, from, to);              \
+    STORE(own, moved_keys, stage)                                                              \
     if (beside & 1)                                                                            \
         move_u64(wide, moved_wide, shared, start, rows, from, to);                             \
     if (beside & 2)                                                                            \
@@ -212,7 +225,7 @@ KERNEL move_rows_u32(GLOBAL const u32 *keys, GLOBAL u32 *moved_keys, GLOBAL cons
     GLOBAL const u32 *second, GLOBAL u32 *moved_second, GLOBAL const u32 *table, u32 count,
     u32 shift, u32 mask, u32 flip, u32 beside)
 {
-    MOVE_ROWS(move_u32, u32)
+    MOVE_ROWS(u32)
 }
 
 KERNEL move_rows_u64(GLOBAL const u64 *keys, GLOBAL u64 *moved_keys, GLOBAL const u64 *wide,
@@ -220,5 +233,5 @@ KERNEL move_rows_u64(GLOBAL const u64 *keys, GLOBAL u64 *moved_keys, GLOBAL cons
     GLOBAL const u32 *second, GLOBAL u32 *moved_second, GLOBAL const u32 *table, u32 count,
     u32 shift, u32 mask, u32 flip, u32 beside)
 {
-    MOVE_ROWS(move_u64, u64)
+    MOVE_ROWS(u64)
 }

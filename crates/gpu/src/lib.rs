@@ -7,12 +7,16 @@
 pub mod access;
 pub mod device;
 mod error;
+pub mod lists;
+pub mod network;
 pub mod primitives;
 #[cfg(test)]
 mod reference;
+pub mod sequences;
 #[doc(hidden)]
 pub mod testing;
 mod tuning;
+pub mod weights;
 
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};

@@ -41,10 +41,43 @@ pub const OCCURRENCE_BYTES: u32 = 32;
 /// bytes each. The most frequent word may have more.
 pub const POSTINGS_AT_ONCE: usize = 1 << 26;
 
+/// Symbols that a lane looks at for sequences. Finding the rows of a tile, which are searched for, is shared by all of its
+/// symbols.
+pub const SEQUENCES_PER_LANE: usize = 8;
+
+/// Edges of a tile of weights for each lane. Fewer spread a level over more groups, more need fewer barriers for an edge.
+pub const WEIGHTS_PER_LANE: u32 = 4;
+
+/// Levels of at most so many tiles of weights are done by one group in one launch with their neighbours: a tile costs less than
+/// a launch.
+pub const SMALL_LEVEL_TILES: u32 = 2;
+
+/// Entries of a tile of merged lists for each lane, which keeps them in registers: 8 numbers each.
+pub const LISTS_PER_LANE: u32 = 4;
+
+/// Groups for each unit of a device where groups take one tile after the other.
+pub const GROUPS_PER_UNIT: u32 = 8;
+
+/// Entries of a long row that one group counts or copies.
+pub const ENTRIES_OF_A_STRETCH: u64 = 8192;
+
+/// Where there are at most so many values, each group counts them in local memory first, of which they take 8 KiB.
+pub const COUNTED_LOCALLY: u64 = 2048;
+
+/// Long rows are counted if they have an entry for so many values, and sorted otherwise: a counter costs 20 bytes, an entry that is
+/// sorted about 28 for each of about 5 digits and 40 more.
+pub const VALUES_PER_ENTRY: u64 = 16;
+
+/// Counters of long rows at a time: 8 bytes each.
+pub const COUNTERS_AT_ONCE: u64 = 1 << 26;
+
+/// Entries of long rows that are sorted at a time: 28 bytes each.
+pub const SORTED_AT_ONCE: u64 = 1 << 26;
+
 #[cfg(test)]
 mod tests {
     use crate::device::Module;
-    use crate::primitives;
+    use crate::{lists, primitives, sequences, weights};
 
     /// The number that a kernel file defines by a name.
     fn defined(module: &Module, name: &str) -> usize {
@@ -62,5 +95,10 @@ mod tests {
             super::SORT_DIGIT_BITS as usize
         );
         assert_eq!(defined(&primitives::select::MODULE, "PER_LANE"), super::SELECT_PER_LANE);
+        assert_eq!(defined(&sequences::MODULE, "PER_LANE"), super::SEQUENCES_PER_LANE);
+        assert_eq!(defined(&weights::MODULE, "PER_LANE"), super::WEIGHTS_PER_LANE as usize);
+        assert_eq!(defined(&lists::MODULE, "PER_LANE"), super::LISTS_PER_LANE as usize);
+        assert_eq!(defined(&lists::MODULE, "STRETCH"), super::ENTRIES_OF_A_STRETCH as usize);
+        assert_eq!(defined(&lists::MODULE, "LOCAL_VALUES"), super::COUNTED_LOCALLY as usize);
     }
 }

@@ -82,6 +82,9 @@ impl DeviceInfo {
 
 /// All devices that the drivers of this machine name, and what was wrong with drivers that do not answer.
 pub fn list() -> (Vec<DeviceInfo>, Vec<String>) {
+    // PoCL makes its devices when they are first asked for, and two threads that do so at once see them half made.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut devices, mut problems) = (Vec::new(), Vec::new());
     for found in [cuda::list(), opencl::list()] {
         match found {

@@ -331,6 +331,24 @@ mod tests {
     }
 
     #[test]
+    fn more_tiles_than_run_at_once() {
+        let Some(device) = device() else { return };
+        let keys: Vec<u32> = noise(5, 3_000_001).iter().map(|number| number >> 12).collect();
+        let places: Vec<u32> = (0..keys.len() as u32).collect();
+        let rows = Rows {
+            keys: Keys::Narrow(device.upload(&keys).unwrap()),
+            first: Some(device.upload(&places).unwrap()),
+            second: None,
+        };
+        let sorted = sort(&device, rows, keys.len(), 0..20, Order::Ascending).unwrap();
+        let wide: Vec<u128> = keys.iter().map(|&key| key.into()).collect();
+        let wanted = reference::sort::places(&wide, 0..20, false);
+        assert!(device.download(&sorted.first.unwrap()).unwrap() == wanted);
+        let in_order = wanted.iter().map(|&place| keys[place as usize]);
+        assert!(device.download(&sorted.keys.narrow()).unwrap().into_iter().eq(in_order));
+    }
+
+    #[test]
     fn digits_cover_the_bits() {
         let Some(device) = device() else { return };
         let room = || device.allocate::<u64>(1).unwrap();

@@ -2,6 +2,8 @@
 
 pub mod access;
 pub mod inputs;
+pub mod networks;
 pub mod scan;
 pub mod select;
+pub mod sequences;
 pub mod sort;

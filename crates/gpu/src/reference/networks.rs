@@ -1,0 +1,190 @@
+//! Networks for tests, and what plain programs say of them: every document is written out.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use tadoc_core::{Array, Grammar, Network, Part};
+
+use super::inputs::noise;
+
+/// What a random network looks like; all the rest follows from it.
+#[derive(Debug, Clone, Copy)]
+pub struct Shape {
+    /// Makes networks differ.
+    pub seed: u32,
+    /// How many items there are.
+    pub items: u32,
+    /// Parts, each with rules of its own.
+    pub parts: u32,
+    /// Rules of a part.
+    pub rules: u32,
+    /// Symbols of a rule, at most.
+    pub body: u32,
+    /// Symbols of a part's root.
+    pub root: u32,
+    /// Documents; some are empty.
+    pub documents: u32,
+    /// Of a hundred symbols, so many are rules where there are any.
+    pub rule_share: u32,
+    /// Items that a rule may expand to.
+    pub longest: u64,
+    /// A rule uses one of so many that follow it: few make a deep network.
+    pub reach: u32,
+}
+
+/// Shapes of small networks, with all that is awkward.
+pub fn shapes() -> impl Strategy<Value = Shape> {
+    let documents = prop_oneof![Just(0_u32), Just(1), Just(4), Just(300), 2..20_u32];
+    let sizes = (1..60_u32, 1..4_u32, 0..60_u32, 0..9_u32, 0..300_u32, 0..95_u32, 1..300_u64);
+    let reach = prop_oneof![1..4_u32, Just(1000)];
+    (any::<u32>(), documents, sizes, reach).prop_map(|(seed, documents, sizes, reach)| {
+        let (items, parts, rules, body, root, rule_share, longest) = sizes;
+        Shape { seed, items, parts, rules, body, root, documents, rule_share, longest, reach }
+    })
+}
+
+impl Shape {
+    /// The network.
+    pub fn network(&self) -> Network {
+        let mut state = self.seed;
+        let mut below = move |limit: u32| {
+            state = noise(state, 2)[1];
+            state % limit.max(1)
+        };
+        let (mut root, mut bodies, mut parts) = (Vec::new(), Vec::new(), Vec::new());
+        for part in 0..self.parts {
+            let (items, share, first) = (self.items, self.rule_share, part * self.rules);
+            let mut lengths = vec![0_u64; self.rules as usize];
+            // One of the rules from `least` on that has room, or an item; small numbers come often.
+            let mut symbol = |least: u32, reach: u32, room: u64, lengths: &[u64]| {
+                let rules = (self.rules - least).min(reach);
+                if rules > 0 && below(100) < share {
+                    let limit = 1 + below(rules);
+                    let rule = least + below(limit);
+                    if (1..=room).contains(&lengths[rule as usize]) {
+                        return (items + first + rule, lengths[rule as usize]);
+                    }
+                }
+                let limit = 1 + below(items);
+                (below(limit), 1)
+            };
+            let mut of_part = vec![Vec::new(); self.rules as usize];
+            for rule in (0..self.rules).rev() {
+                let size = noise(self.seed ^ (first + rule), 1)[0] % (self.body + 1);
+                for _ in 0..size {
+                    let room = self.longest.saturating_sub(lengths[rule as usize]);
+                    let (symbol, length) = symbol(rule + 1, self.reach, room, &lengths);
+                    of_part[rule as usize].push(symbol);
+                    lengths[rule as usize] += length;
+                }
+            }
+            let start = root.len() as u32;
+            let length = if self.documents == 0 { 0 } else { self.root };
+            for _ in 0..length {
+                root.push(symbol(0, u32::MAX, u64::MAX, &lengths).0);
+            }
+            bodies.extend(of_part);
+            let rules = first..first + self.rules;
+            parts.push(Part { root: start..root.len() as u32, rules });
+        }
+        let mut document_starts: Vec<u32> = noise(!self.seed, self.documents as usize)
+            .iter()
+            .map(|number| number % (root.len() as u32 + 1))
+            .collect();
+        document_starts.sort_unstable();
+        match document_starts.first_mut() {
+            Some(first) => *first = 0,
+            None => document_starts.push(0),
+        }
+        if self.documents > 0 {
+            document_starts.push(root.len() as u32);
+        }
+        let documents = (0..self.documents).map(|document| 2 * document + 1).collect();
+        made(self.items, root, bodies, parts, document_starts, documents)
+    }
+}
+
+/// Puts a network together.
+fn made(
+    items: u32,
+    root: Vec<u32>,
+    bodies: Vec<Vec<u32>>,
+    parts: Vec<Part>,
+    document_starts: Vec<u32>,
+    documents: Vec<u32>,
+) -> Network {
+    let mut symbols = root;
+    let mut rule_starts = vec![symbols.len() as u32];
+    for body in bodies {
+        symbols.extend(body);
+        rule_starts.push(symbols.len() as u32);
+    }
+    let grammar = Grammar::new(items, symbols, rule_starts, document_starts).unwrap();
+    Network::new(grammar, parts, documents).unwrap()
+}
+
+/// A chain of rules, each with the next one and an item, below documents of a few symbols.
+pub fn chain(depth: u32, documents: u32) -> Network {
+    let items = 7;
+    let bodies = (0..depth)
+        .map(|rule| {
+            let next = if rule + 1 < depth { items + rule + 1 } else { 0 };
+            vec![rule % items, next, (rule / 3) % items]
+        })
+        .collect();
+    let root: Vec<u32> = (0..3 * documents).map(|place| items + place * 31 % depth).collect();
+    let parts = vec![Part { root: 0..root.len() as u32, rules: 0..depth }];
+    let starts = (0..=documents).map(|document| 3 * document).collect();
+    made(items, root, bodies, parts, starts, (0..documents).collect())
+}
+
+/// Rules that all use one rule and one item, each in several documents: rows of very many edges.
+pub fn frequent(rules: u32, documents: u32) -> Network {
+    let items = 50;
+    let last = items + rules - 1;
+    let mut bodies: Vec<Vec<u32>> =
+        (0..rules - 1).map(|rule| vec![3, last, rule % items, 3]).collect();
+    bodies.push(vec![5, 6]);
+    let root: Vec<u32> =
+        (0..4 * documents.max(rules)).map(|place| items + (place * 7) % rules).collect();
+    let parts = vec![Part { root: 0..root.len() as u32, rules: 0..rules }];
+    let length = root.len() as u32;
+    let starts = (0..=documents)
+        .map(|document| (u64::from(length) * u64::from(document) / u64::from(documents)) as u32)
+        .collect();
+    made(items, root, bodies, parts, starts, (0..documents).collect())
+}
+
+/// The same network with counts instead of a root.
+pub fn counts_only(network: &Network) -> Network {
+    let grammar = network.grammar();
+    let mut counts = vec![0_u32; (grammar.token_count() + grammar.rule_count()) as usize];
+    grammar.root().iter().for_each(|&symbol| counts[symbol as usize] += 1);
+    let first = grammar.rule_starts()[0];
+    let starts: Vec<u32> = grammar.rule_starts().iter().map(|start| start - first).collect();
+    let symbols = grammar.symbols()[first as usize..].to_vec();
+    let documents = vec![0; grammar.document_starts().len()];
+    let bare = Grammar::new(grammar.token_count(), symbols, starts, documents).unwrap();
+    let parts = network.parts().iter().map(|part| Part { root: 0..0, rules: part.rules.clone() });
+    let numbers = network.documents().to_vec();
+    Network::of_counts(bare, parts.collect(), numbers, Array::from(counts)).unwrap()
+}
+
+/// The items of every document, written out.
+pub fn texts(network: &Network) -> Vec<Vec<u32>> {
+    let grammar = network.grammar();
+    (0..grammar.document_count())
+        .map(|document| grammar.expand(grammar.document(document)).collect())
+        .collect()
+}
+
+/// For every sequence of `n` items the documents that have it, with how often; ascending.
+pub fn index(network: &Network, n: usize) -> BTreeMap<Vec<u32>, BTreeMap<u32, u32>> {
+    let mut index: BTreeMap<Vec<u32>, BTreeMap<u32, u32>> = BTreeMap::new();
+    for (document, text) in texts(network).iter().enumerate() {
+        for window in text.windows(n) {
+            *index.entry(window.to_vec()).or_default().entry(document as u32).or_default() += 1;
+        }
+    }
+    index
+}
