@@ -22,6 +22,25 @@ pub const SORT_DIGIT_BITS: u32 = 8;
 /// Places that a lane of a selection looks at.
 pub const SELECT_PER_LANE: usize = 8;
 
+/// Bytes of text for each sample of where a place of the root is. Fewer make the search at the start of every way down shorter by a
+/// step for each halving, and the samples twice as large.
+pub const SAMPLE_BYTES: u32 = 256;
+
+/// Bytes of the result of extracts that a lane makes, whole words of 4. Longer ones save ways down; shorter ones have more
+/// lanes.
+pub const EXTRACT_STRETCH: u32 = 64;
+
+/// Bytes of text that a lane goes through, where documents are searched through and when words are counted.
+pub const WINDOW_BYTES: u32 = 512;
+
+/// A search in one document follows each occurrence of its word in the segment up the rules, or goes through the document: the latter if that has
+/// fewer bytes than so many for each occurrence.
+pub const OCCURRENCE_BYTES: u32 = 32;
+
+/// Occurrences of words whose documents are found at a time, so that loading a segment needs little memory beside the segment: 32
+/// bytes each. The most frequent word may have more.
+pub const POSTINGS_AT_ONCE: usize = 1 << 26;
+
 /// Symbols that a lane looks at for sequences. Finding the rows of a tile, which are searched for, is shared by all of its
 /// symbols.
 pub const SEQUENCES_PER_LANE: usize = 8;
@@ -58,25 +77,6 @@ pub const COUNTERS_WITHOUT_WAITING: u64 = 1 << 22;
 
 /// Entries of long rows that are sorted at a time: 28 bytes each.
 pub const SORTED_AT_ONCE: u64 = 1 << 26;
-
-/// Bytes of text for each sample of where a place of the root is. Fewer make the search at the start of every way down shorter by a
-/// step for each halving, and the samples twice as large.
-pub const SAMPLE_BYTES: u32 = 256;
-
-/// Bytes of the result of extracts that a lane makes, whole words of 4. Longer ones save ways down; shorter ones have more
-/// lanes.
-pub const EXTRACT_STRETCH: u32 = 64;
-
-/// Bytes of text that a lane goes through, where documents are searched through and when words are counted.
-pub const WINDOW_BYTES: u32 = 512;
-
-/// A search in one document follows each occurrence of its word in the segment up the rules, or goes through the document: the latter if that has
-/// fewer bytes than so many for each occurrence.
-pub const OCCURRENCE_BYTES: u32 = 32;
-
-/// Occurrences of words whose documents are found at a time, so that loading a segment needs little memory beside the segment: 32
-/// bytes each. The most frequent word may have more.
-pub const POSTINGS_AT_ONCE: usize = 1 << 26;
 
 #[cfg(test)]
 mod tests {
