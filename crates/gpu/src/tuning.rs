@@ -58,9 +58,6 @@ pub const LISTS_PER_LANE: u32 = 4;
 /// Groups for each unit of a device where groups take one tile after the other.
 pub const GROUPS_PER_UNIT: u32 = 8;
 
-/// Entries of a long row that one group counts or copies.
-pub const ENTRIES_OF_A_STRETCH: u64 = 8192;
-
 /// Where there are at most so many values, each group counts them in local memory first, of which they take 8 KiB.
 pub const COUNTED_LOCALLY: u64 = 2048;
 
@@ -102,7 +99,6 @@ mod tests {
         assert_eq!(defined(&sequences::MODULE, "PER_LANE"), super::SEQUENCES_PER_LANE);
         assert_eq!(defined(&weights::MODULE, "PER_LANE"), super::WEIGHTS_PER_LANE as usize);
         assert_eq!(defined(&lists::MODULE, "PER_LANE"), super::LISTS_PER_LANE as usize);
-        assert_eq!(defined(&lists::MODULE, "STRETCH"), super::ENTRIES_OF_A_STRETCH as usize);
         assert_eq!(defined(&lists::MODULE, "LOCAL_VALUES"), super::COUNTED_LOCALLY as usize);
     }
 }
