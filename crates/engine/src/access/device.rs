@@ -7,6 +7,7 @@
 //! Cost: bringing a segment there costs its grammar as plain numbers and a pass over its text on the device; a batch costs its requests and
 //! results over the bus, and what `tadoc_gpu::access` says.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -25,6 +26,9 @@ use super::segment::Segment;
 use super::{Access, Part};
 use crate::analyzer::Analyzer;
 use crate::error::{Error, Result};
+
+/// Of the device's memory, one of so many parts stays free of segments, for batches.
+const SHARE_OF_BATCHES: u64 = 8;
 
 /// Of the device's free memory, a batch takes one of so many parts for its results; what makes them takes about as much.
 const SHARE_OF_RESULTS: u64 = 4;
@@ -113,15 +117,19 @@ struct Asked<'o> {
 }
 
 impl<'a, 'c> DeviceAccess<'a, 'c> {
-    /// Brings the segments of an archive to a device, as many as have room.
+    /// Brings the segments of an archive to a device, as many as have room there beside batches.
     ///
     /// # Errors
     /// [`Error::Gpu`] if the device fails or a segment is more than it can do.
     pub fn new(access: &'a Access<'c>, device: Arc<Device>) -> Result<Self> {
         let mut own = Self { access, device, segments: Vec::new(), inserted: HashMap::new() };
         for number in 0..access.segment_count() {
+            let least = own.device.info().memory / SHARE_OF_BATCHES;
             let resident = match own.load(number)? {
-                Ok(resident) => Some(resident),
+                Ok(resident) => {
+                    let free = own.device.free_memory().map_err(failed)?;
+                    (free >= least).then_some(resident)
+                }
                 Err(tadoc_gpu::Error::TooLittleMemory { .. }) => None,
                 Err(error) => return Err(failed(error)),
             };
@@ -163,12 +171,8 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
     pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
         let mut results: Vec<Option<Result<Outcome>>> = Vec::new();
         results.resize_with(operations.len(), || None);
-        let mut words: Vec<Vec<u8>> = vec![Vec::new(); operations.len()];
-        for (operation, word) in operations.iter().zip(&mut words) {
-            if let Operation::Search { phrase, .. } | Operation::Count { phrase, .. } = operation {
-                self.single_word(phrase, word);
-            }
-        }
+        let words: Vec<Cow<'_, [u8]>> =
+            operations.par_iter().map(|operation| self.single_word(operation)).collect();
         let mut segments: Vec<OfSegment<'_>> = Vec::new();
         segments.resize_with(self.segments.len(), OfSegment::default);
         let mut rest = Vec::new();
@@ -200,14 +204,18 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
         results.into_iter().map(|result| result.expect("all operations were run")).collect()
     }
 
-    /// The word that a phrase is, if it is one.
-    fn single_word(&self, phrase: &[u8], into: &mut Vec<u8>) {
+    /// The word that an operation asks for, if it is one alone; else nothing.
+    fn single_word<'o>(&self, operation: &'o Operation) -> Cow<'o, [u8]> {
+        let (Operation::Search { phrase, .. } | Operation::Count { phrase, .. }) = operation else {
+            return Cow::Borrowed(&[]);
+        };
         if self.access.is_word(phrase) {
-            into.extend_from_slice(phrase);
-        } else if let Ok(phrase) = self.access.phrase(phrase, &Analyzer::new())
-            && let [word] = phrase.terms()
-        {
-            into.extend_from_slice(word);
+            return Cow::Borrowed(phrase);
+        }
+        match self.access.phrase(phrase, &Analyzer::new()) {
+            Ok(phrase) if phrase.terms().len() == 1 => Cow::Owned(phrase.terms()[0].clone()),
+            // Whoever answers it tells what is wrong.
+            _ => Cow::Borrowed(&[]),
         }
     }
 

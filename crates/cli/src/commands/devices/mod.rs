@@ -20,12 +20,10 @@ use crate::failure::Outcome;
 ))]
 pub struct Devices {
     /// Print one JSON object
-    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "there is nothing to print"))]
     #[arg(long)]
     json: bool,
 
     /// Measure copies to and from each device, and launches on it: about a second for each
-    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "there is nothing to measure"))]
     #[arg(long)]
     measure: bool,
 }
