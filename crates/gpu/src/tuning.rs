@@ -22,40 +22,6 @@ pub const SORT_DIGIT_BITS: u32 = 8;
 /// Places that a lane of a selection looks at.
 pub const SELECT_PER_LANE: usize = 8;
 
-/// Symbols that a lane looks at for sequences. Finding the rows of a tile, which are searched for, is shared by all of its
-/// symbols.
-pub const SEQUENCES_PER_LANE: usize = 8;
-
-/// Edges of a tile of weights for each lane. Fewer spread a level over more groups, more need fewer barriers for an edge.
-pub const WEIGHTS_PER_LANE: u32 = 4;
-
-/// Levels of at most so many tiles of weights are done by one group in one launch with their neighbours: a tile costs less than
-/// a launch.
-pub const SMALL_LEVEL_TILES: u32 = 2;
-
-/// Entries of a tile of merged lists for each lane, which keeps them in registers: 8 numbers each.
-pub const LISTS_PER_LANE: u32 = 4;
-
-/// Groups for each unit of a device where groups take one tile after the other.
-pub const GROUPS_PER_UNIT: u32 = 8;
-
-/// Where there are at most so many values, each group counts them in local memory first, of which they take 8 KiB.
-pub const COUNTED_LOCALLY: u64 = 2048;
-
-/// Long rows are counted if they have an entry for so many values, and sorted otherwise: a counter costs 20 bytes, an entry that is
-/// sorted about 28 for each of about 5 digits and 40 more.
-pub const VALUES_PER_ENTRY: u64 = 16;
-
-/// Counters of long rows at a time: 8 bytes each.
-pub const COUNTERS_AT_ONCE: u64 = 1 << 26;
-
-/// Where all rows that might be long have no more counters than this together, they are counted without waiting for which of
-/// them are long, and how long.
-pub const COUNTERS_WITHOUT_WAITING: u64 = 1 << 22;
-
-/// Entries of long rows that are sorted at a time: 28 bytes each.
-pub const SORTED_AT_ONCE: u64 = 1 << 26;
-
 /// Bytes of text for each sample of where a place of the root is. Fewer make the search at the start of every way down shorter by a
 /// step for each halving, and the samples twice as large.
 pub const SAMPLE_BYTES: u32 = 256;
