@@ -1,6 +1,7 @@
 //! Batches of random access on the device, beside one thread of the processor.
 //!
-//! Both sides have the archive loaded and get the same operations; results are in the host's memory in the end, on both. Edits
+//! Both sides have the archive loaded and get the same operations; results are in the host's memory in the end, on both. On the device two times are
+//! taken: its own, from requests that are there to results that are there, and the host's from operations to outcomes. Edits
 //! are inserts and appends of [`EDIT_BYTES`] bytes whose offsets all mean the text before: both sides make them in the pieces of
 //! the documents that they keep, which extracts then see. The processor also journals them, in memory and not synced.
 
@@ -23,6 +24,8 @@ const EDIT_BYTES: usize = 64;
 const SEED: u64 = 1;
 /// A batch that would take one thread longer than this is cut for it, and its time scaled.
 const LONGEST_SECONDS: f64 = 20.0;
+/// Extracts by which edited texts are compared.
+const COMPARED: usize = 10_000;
 /// Operations that say how long a batch will take.
 const TRIED: usize = 200;
 
@@ -49,13 +52,14 @@ pub fn measure(
     let mut results = Vec::new();
     for kind in READS {
         let operations = drawn.batch(kind);
-        let mut device_seconds = Vec::new();
+        let (mut device_seconds, mut host_seconds) = (Vec::new(), Vec::new());
         // The first round compiles kernels.
         for round in 0..=rounds {
             let start = Instant::now();
             let outcomes = on_device.run(&operations);
             if round > 0 {
-                device_seconds.push(start.elapsed().as_secs_f64());
+                host_seconds.push(start.elapsed().as_secs_f64());
+                device_seconds.push(on_device.device_time()?.as_secs_f64());
             }
             ensure!(outcomes.iter().all(Result::is_ok), "operations failed on the device");
         }
@@ -70,8 +74,18 @@ pub fn measure(
             false => None,
         };
         let (kind, operations) = (kind.name().to_owned(), operations.len() as u64);
-        results.push(BatchResult { kind, operations, device_seconds, processor_seconds, checked });
+        results.push(BatchResult {
+            kind,
+            operations,
+            device_seconds,
+            host_seconds,
+            processor_seconds,
+            checked,
+        });
     }
+    // What is read of the edited text, to compare it.
+    let mut reads = drawn.batch(Kind::Extract);
+    reads.truncate(COMPARED);
     let text = vec![b'x'; EDIT_BYTES];
     let append = |&(document, _): &(u32, u64)| Edit::Append { document, text: &text };
     let insert = |&(document, offset): &(u32, u64)| Edit::Insert { document, offset, text: &text };
@@ -80,7 +94,7 @@ pub fn measure(
         ("insert 64 bytes as a snapshot", drawn.places.iter().map(insert).collect()),
     ];
     for (kind, edits) in kinds {
-        let mut device_seconds = Vec::new();
+        let (mut device_seconds, mut host_seconds) = (Vec::new(), Vec::new());
         for round in 0..=rounds {
             // Each round edits the text as it is stored.
             for segment in 0..access.segment_count() {
@@ -92,29 +106,50 @@ pub fn measure(
             on_device.edit_together(&edits)?;
             device.finish()?;
             if round > 0 {
-                device_seconds.push(start.elapsed().as_secs_f64());
+                host_seconds.push(start.elapsed().as_secs_f64());
+                device_seconds.push(on_device.device_time()?.as_secs_f64());
             }
         }
-        let run = |some: &[Edit<'_>]| -> Result<f64> {
-            let copy = std::env::temp_dir().join(format!("tadoc-gpu-{}.tdc", std::process::id()));
-            std::fs::copy(archive, &copy).context("copying the archive")?;
-            let edited = (|| -> Result<f64> {
-                let mut editor = Editor::open(&copy)?;
-                // From then on it keeps the pieces of documents, and edits are made in them.
-                drop(editor.corpus()?);
-                let start = Instant::now();
-                one_thread.install(|| editor.edit_together(some))?;
-                Ok(start.elapsed().as_secs_f64())
-            })();
-            let _ = std::fs::remove_file(&copy);
-            edited
-        };
-        let processor_seconds = run(&edits)?;
+        let (processor_seconds, expected) =
+            edit_on_processor(archive, &edits, one_thread, check.then_some(&reads))?;
+        let checked = expected.map(|expected| same(&on_device.run(&reads), &expected));
         let (kind, operations) = (kind.to_owned(), edits.len() as u64);
-        let checked = None;
-        results.push(BatchResult { kind, operations, device_seconds, processor_seconds, checked });
+        results.push(BatchResult {
+            kind,
+            operations,
+            device_seconds,
+            host_seconds,
+            processor_seconds,
+            checked,
+        });
     }
     Ok(results)
+}
+
+/// Makes edits in a copy of the archive on one thread: the seconds that they take, and what is then read.
+fn edit_on_processor(
+    archive: &Path,
+    edits: &[Edit<'_>],
+    one_thread: &ThreadPool,
+    reads: Option<&Vec<Operation>>,
+) -> Result<(f64, Option<Vec<tadoc::Result<Outcome>>>)> {
+    let folder = tempfile::tempdir().context("making a folder for a copy of the archive")?;
+    let copy = folder.path().join("copy.tdc");
+    std::fs::copy(archive, &copy).context("copying the archive")?;
+    let mut editor = Editor::open(&copy)?;
+    // From then on it keeps the pieces of documents, and edits are made in them.
+    drop(editor.corpus()?);
+    let start = Instant::now();
+    one_thread.install(|| editor.edit_together(edits))?;
+    let seconds = start.elapsed().as_secs_f64();
+    let outcomes = match reads {
+        Some(reads) => {
+            let corpus = editor.corpus()?;
+            Some(Access::open(&corpus, Index::None)?.run(reads))
+        }
+        None => None,
+    };
+    Ok((seconds, outcomes))
 }
 
 /// What a batch takes; a long one by its first operations.

@@ -117,16 +117,26 @@ fn first(result: &ArchiveResult) -> Table {
 }
 
 fn batches(result: &ArchiveResult) -> Table {
-    let mut table =
-        Table::new(["", "operations", "GPU ms", "CPU 1 ms", "CPU 1 / GPU", "outcomes equal"]);
+    let mut table = Table::new([
+        "",
+        "operations",
+        "GPU ms",
+        "with transfer ms",
+        "CPU 1 ms",
+        "CPU 1 / GPU",
+        "CPU 1 / with transfer",
+        "outcomes equal",
+    ]);
     for batch in &result.batches {
         let checked = batch.checked.map_or("-", |equal| if equal { "yes" } else { "NO" });
         table.row([
             batch.kind.clone(),
             batch.operations.to_string(),
             milliseconds(batch.device()),
+            milliseconds(batch.host()),
             milliseconds(batch.processor_seconds),
             times(batch.ratio()),
+            times(batch.processor_seconds / batch.host()),
             checked.to_owned(),
         ]);
     }
@@ -168,7 +178,8 @@ pub fn markdown(run: &GpuRun) -> String {
             text += &first(result).markdown();
         }
         if !result.batches.is_empty() {
-            text += "\nBatches of random access, by the host's clock, from the operations to all outcomes in its memory:\n\n";
+            text += "\nBatches of random access: by the device's clock, from requests that are there to results that are there; and with \
+                     transfer by the host's clock, from operations to all outcomes in its memory. Edits are compared by what is then read.\n\n";
             text += &batches(result).markdown();
         }
     }

@@ -9,7 +9,8 @@
 
 use std::borrow::Cow;
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use hashbrown::HashMap;
 use rayon::prelude::*;
@@ -19,6 +20,7 @@ use tadoc_gpu::access::{
     ALL, Extract, Extracts, InSequence, Insert, Inserts, OutsideDocument, ResidentText,
     SegmentText, Words, in_sequence,
 };
+use tadoc_gpu::device::Mark;
 
 use super::batch::{Operation, Outcome};
 use super::search::push;
@@ -45,6 +47,8 @@ pub struct DeviceAccess<'a, 'c> {
     segments: Vec<Option<ResidentText>>,
     /// Bytes that were inserted into parts, by their numbers among all parts.
     inserted: HashMap<usize, u64>,
+    /// Start and end of what the device did for the last batch.
+    spans: Mutex<Vec<(Mark, Mark)>>,
 }
 
 fn failed(error: tadoc_gpu::Error) -> Error {
@@ -122,7 +126,13 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
     /// # Errors
     /// [`Error::Gpu`] if the device fails or a segment is more than it can do.
     pub fn new(access: &'a Access<'c>, device: Arc<Device>) -> Result<Self> {
-        let mut own = Self { access, device, segments: Vec::new(), inserted: HashMap::new() };
+        let mut own = Self {
+            access,
+            device,
+            segments: Vec::new(),
+            inserted: HashMap::new(),
+            spans: Mutex::default(),
+        };
         for number in 0..access.segment_count() {
             let least = own.device.info().memory / SHARE_OF_BATCHES;
             let resident = match own.load(number)? {
@@ -153,6 +163,25 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
         self.segments[number].as_ref()
     }
 
+    /// The time that the device took for the last batch, by its own clock: from requests that are there to results that are there.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`] if the device fails.
+    pub fn device_time(&self) -> Result<Duration> {
+        let spans = self.spans.lock().unwrap_or_else(PoisonError::into_inner);
+        spans.iter().map(|(start, end)| end.since(start).map_err(failed)).sum()
+    }
+
+    /// Notes the time that the device takes for a part of a batch.
+    fn timed<T>(&self, run: impl FnOnce() -> tadoc_gpu::Result<T>) -> tadoc_gpu::Result<T> {
+        timed(&self.device, &self.spans, run)
+    }
+
+    /// Forgets the time of the batch before.
+    fn start_batch(&self) {
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Takes a segment from the device; it comes anew for each batch that needs it. What was inserted into it is lost.
     pub fn evict(&mut self, number: usize) {
         self.segments[number] = None;
@@ -169,6 +198,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
     /// Runs operations and gives their results in the same order; one that fails does not stop the others. Extracts see what was
     /// inserted; after an insert, words can no longer be asked for.
     pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
+        self.start_batch();
         let mut results: Vec<Option<Result<Outcome>>> = Vec::new();
         results.resize_with(operations.len(), || None);
         let words: Vec<Cow<'_, [u8]>> =
@@ -347,7 +377,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
     ) -> tadoc_gpu::Result<()> {
         let requests: Vec<Extract> = extracts.iter().map(|(_, extract)| *extract).collect();
         let requests = Extracts::upload(&self.device, &requests)?;
-        let (bytes, starts) = resident.extract(&requests)?.download()?;
+        let (bytes, starts) = self.timed(|| resident.extract(&requests))?.download()?;
         for ((operation, _), ends) in extracts.iter().zip(starts.windows(2)) {
             let found = &bytes[ends[0] as usize..ends[1] as usize];
             if let Some(Ok(Outcome::Bytes(into))) = &mut results[*operation] {
@@ -366,7 +396,8 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
         resident: &ResidentText,
         asked: &[(usize, Asked<'_>)],
     ) -> tadoc_gpu::Result<Vec<u32>> {
-        resident.count(&self.words(asked)?)?.download()
+        let words = self.words(asked)?;
+        self.timed(|| resident.count(&words))?.download()
     }
 
     fn run_searches(
@@ -377,8 +408,8 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
         results: &mut [Option<Result<Outcome>>],
     ) -> Result<()> {
         let words = self.words(asked).map_err(failed)?;
-        let counted = resident.count(&words).map_err(failed)?;
-        let found = resident.search(&words, &counted).map_err(failed)?;
+        let found = self.timed(|| resident.search(&words, &resident.count(&words)?));
+        let found = found.map_err(failed)?;
         let (places, starts) = found.download().map_err(failed)?;
         let parts = self.access.parts_of_segment(number);
         let lists: Vec<Vec<(u32, Vec<u64>)>> = starts
@@ -413,11 +444,13 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
             let offset = offset.map(|offset| offset as u32);
             of_segments[segment as usize].push((part, Insert { document: place, offset, text }));
         }
+        self.start_batch();
         for (segment, inserts) in self.segments.iter_mut().zip(of_segments) {
             let Some(segment) = segment.as_mut().filter(|_| !inserts.is_empty()) else { continue };
             let (parts, inserts): (Vec<usize>, Vec<Insert<'_>>) = inserts.into_iter().unzip();
             let uploaded = Inserts::upload(&self.device, &inserts).map_err(failed)?;
-            segment.insert(&uploaded).map_err(failed)?;
+            let inserted = timed(&self.device, &self.spans, || segment.insert(&uploaded));
+            inserted.map_err(failed)?;
             for (part, insert) in parts.into_iter().zip(inserts) {
                 *self.inserted.entry(part).or_default() += insert.text.len() as u64;
             }
@@ -480,6 +513,18 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
             Error::OffsetPastEnd { name, offset: offset.unwrap_or(0), bytes }
         })
     }
+}
+
+/// Runs something with marks before and behind it.
+fn timed<T>(
+    device: &Arc<Device>,
+    spans: &Mutex<Vec<(Mark, Mark)>>,
+    run: impl FnOnce() -> tadoc_gpu::Result<T>,
+) -> tadoc_gpu::Result<T> {
+    let start = device.mark()?;
+    let result = run()?;
+    spans.lock().unwrap_or_else(PoisonError::into_inner).push((start, device.mark()?));
+    Ok(result)
 }
 
 /// An edit that puts text somewhere.

@@ -455,6 +455,12 @@ impl<T> Drop for Buffer<T> {
     }
 }
 
+impl std::fmt::Debug for Mark {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "Mark({})", self.handle.0)
+    }
+}
+
 impl Mark {
     /// The time that the device took from an earlier mark to this one. Waits until it has come here.
     pub fn since(&self, earlier: &Self) -> Result<Duration> {
