@@ -2,7 +2,7 @@
 //!
 //! Both libraries are looked for at run time. Memory is taken from the driver's pool in the order of the queue, so that taking and giving
 //! back costs next to nothing once the pool has grown; on devices that share their memory with the processor it is managed memory, which
-//! is copied to without a detour. Other copies go through two pinned pieces in turn: one is filled or emptied by all threads of the
+//! is copied to without a detour. Other copies go through two pinned pieces in turn: one is filled by the
 //! processor while the other one is on its way.
 
 #![allow(unsafe_code)]
@@ -14,7 +14,6 @@ use std::time::Duration;
 use cudarc::driver::result::{self as cu, DriverError};
 use cudarc::driver::sys;
 use cudarc::nvrtc;
-use rayon::prelude::*;
 
 use super::cache;
 use super::driver::{Driver, Handle, Value};
@@ -24,20 +23,11 @@ use crate::error::{Error, Result};
 /// Bytes of a pinned piece.
 const STAGED: usize = 8 << 20;
 
-/// Bytes of a pinned piece that a thread copies: new memory is slow to write to for the first time, and threads share that.
-const COPIED_AT_ONCE: usize = 256 << 10;
-
 /// Copies of at most so many bytes are not worth a pinned piece of their own: the driver copies them aside itself.
 const SMALL: usize = 64 << 10;
 
 /// The oldest architecture that kernels are written for: what is compiled if the compiler does not know the device's.
 const OLDEST: &str = "compute_75";
-
-/// Copies bytes on all threads.
-fn copy(from: &[u8], to: &mut [u8]) {
-    let pairs = to.par_chunks_mut(COPIED_AT_ONCE).zip(from.par_chunks(COPIED_AT_ONCE));
-    pairs.for_each(|(to, from)| to.copy_from_slice(from));
-}
 
 /// The devices of the driver; an error says why there is none.
 pub(super) fn list() -> Result<Vec<DeviceInfo>, String> {
@@ -327,8 +317,8 @@ impl Driver for Cuda {
             // over, and the lock keeps others from it.
             unsafe {
                 cu::event::synchronize(over).map_err(&failed)?;
-                let staged = std::slice::from_raw_parts_mut(piece, chunk.len());
-                copy(chunk, staged);
+                std::ptr::copy_nonoverlapping(chunk.as_ptr(), piece, chunk.len());
+                let staged = std::slice::from_raw_parts(piece, chunk.len());
                 let to = to + (number * STAGED) as u64;
                 cu::memcpy_htod_async(to, staged, self.stream).map_err(&failed)?;
                 cu::event::record(over, self.stream).map_err(&failed)?;
@@ -374,7 +364,7 @@ impl Driver for Cuda {
             // SAFETY: the copy into the piece is over, and the piece has the bytes of the chunk.
             unsafe {
                 cu::event::synchronize(over).map_err(&failed)?;
-                copy(std::slice::from_raw_parts(piece, chunk.len()), chunk);
+                chunk.copy_from_slice(std::slice::from_raw_parts(piece, chunk.len()));
             }
         }
         Ok(())

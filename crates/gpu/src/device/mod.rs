@@ -20,6 +20,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use bytemuck::Pod;
+use rayon::prelude::*;
 
 use self::driver::{Driver, Handle, Value};
 use self::profile::Profile;
@@ -30,6 +31,9 @@ pub use self::profile::KernelTime;
 
 /// Lanes of a group, in every kernel.
 pub const GROUP: u32 = 256;
+
+/// Bytes of new memory that a thread touches at a time.
+const TOUCHED_AT_ONCE: usize = 1 << 20;
 
 /// How a device is spoken to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -274,8 +278,10 @@ impl Device {
         assert!(part.start <= part.end && part.end <= from.length);
         let mut values = vec![T::zeroed(); part.len()];
         if !values.is_empty() {
-            let start = part.start * size_of::<T>();
-            self.driver.read(from.memory, start, bytemuck::cast_slice_mut(&mut values))?;
+            let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut values);
+            // Memory is slow to write to for the first time, and threads share that.
+            bytes.par_chunks_mut(TOUCHED_AT_ONCE).for_each(|piece| piece.fill(0));
+            self.driver.read(from.memory, part.start * size_of::<T>(), bytes)?;
         }
         Ok(values)
     }
