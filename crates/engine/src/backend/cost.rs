@@ -71,15 +71,16 @@ pub struct DeviceCosts {
     pub speed: f64,
 }
 
-/// The GPU that estimates are for. One that is slower in everything by a factor of two moves the border between the
+/// The GPU that estimates are for: an NVIDIA H200, by the run `crates/bench/runs/2026-11-15-gpu` (first answers with a warm cache of kernels;
+/// views as loaded; what answers took beyond their device time; the tasks' times against one thread, rounded down). One that is slower in everything by a factor of two moves the border between the
 /// backends, and not by much: where the processor would be done in less than the start, it is taken, and for longer tasks the
 /// speed decides.
 pub const DEVICE: DeviceCosts = DeviceCosts {
-    start: Duration::from_millis(400),
-    load: 1e-9,
-    download: 10e9,
-    task: Duration::from_millis(2),
-    speed: 60.0,
+    start: Duration::from_millis(220),
+    load: 0.4e-9,
+    download: 1.5e9,
+    task: Duration::from_millis(1),
+    speed: 100.0,
 };
 
 /// What has been done before a task is asked.
