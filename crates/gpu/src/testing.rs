@@ -33,3 +33,11 @@ fn opened<T>(open: impl FnOnce(Option<&str>) -> Result<T>) -> Option<T> {
         Err(error) => panic!("TADOC_TEST_DEVICE: {error}"),
     }
 }
+
+/// About so many numbers below `end`, the first and the last among them: when faults come.
+pub fn spread(end: u64, count: u64) -> Vec<u64> {
+    let mut numbers: Vec<u64> = (0..count).map(|number| number * end / count).collect();
+    numbers.extend(end.checked_sub(1));
+    numbers.dedup();
+    numbers
+}

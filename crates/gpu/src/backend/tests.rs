@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::reference::networks::Shape;
-use crate::testing::{Faults, open_faulty};
+use crate::testing::{Faults, open_faulty, spread};
 
 const TASKS: [Task; 7] = [
     Task::WordCount,
@@ -29,14 +29,6 @@ fn network(parts: u32) -> Network {
         reach: 1000,
     };
     shape.network()
-}
-
-/// About so many numbers below `end`, the first and the last among them.
-fn spread(end: u64, count: u64) -> impl Iterator<Item = u64> {
-    let mut numbers: Vec<u64> = (0..count).map(|number| number * end / count).collect();
-    numbers.extend(end.checked_sub(1));
-    numbers.dedup();
-    numbers.into_iter()
 }
 
 /// What a run of a task on a device that is whole is like.
@@ -82,8 +74,10 @@ fn lost_at_any_call() {
     let network = network(3);
     for_each_task(&network, |backend, faults, task, limits, whole| {
         for calls in spread(whole.calls, 60) {
+            let failed = faults.failed();
             faults.lose_after(calls);
             let lost = backend.table(&network, task, limits);
+            assert!(faults.failed() > failed);
             let said = lost.as_ref().map_or_else(ToString::to_string, |_| String::new());
             assert!(
                 matches!(lost, Err(Error::Device { .. })) && said.contains("the device was lost"),

@@ -15,8 +15,9 @@ use crate::error::{Error, Result};
 /// What goes wrong on a device, and what was asked of it.
 #[derive(Debug)]
 pub struct Faults {
-    /// Calls so far.
+    /// Calls so far, and those of them that failed.
     calls: AtomicU64,
+    failed: AtomicU64,
     /// The first call that fails, and the first for which no memory is left.
     lost_at: AtomicU64,
     full_at: AtomicU64,
@@ -30,6 +31,11 @@ impl Faults {
     /// Calls since the device is open.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
+    }
+
+    /// Calls that failed because of a fault.
+    pub fn failed(&self) -> u64 {
+        self.failed.load(Ordering::Relaxed)
     }
 
     /// After so many more calls, all fail: the device is lost.
@@ -75,6 +81,7 @@ impl Default for Faults {
         let (zero, never) = (|| AtomicU64::new(0), || AtomicU64::new(u64::MAX));
         Self {
             calls: zero(),
+            failed: zero(),
             lost_at: never(),
             full_at: never(),
             memory: never(),
@@ -103,6 +110,7 @@ impl Faulty {
         let is_lost = self.faults.is_past(&self.faults.lost_at);
         self.faults.calls.fetch_add(1, Ordering::Relaxed);
         if is_lost {
+            self.faults.failed.fetch_add(1, Ordering::Relaxed);
             let what = "the device was lost".to_owned();
             return Err(Error::Device { device: self.device.clone(), call, what });
         }
@@ -129,6 +137,7 @@ impl Driver for Faulty {
         self.call("taking memory")?;
         let (needed, free) = (bytes as u64, self.free_bytes()?);
         if needed > free {
+            self.faults.failed.fetch_add(1, Ordering::Relaxed);
             return Err(Error::TooLittleMemory { device: self.device.clone(), needed, free });
         }
         let memory = self.driver.allocate(bytes)?;
