@@ -81,6 +81,11 @@ impl GpuBackend {
                 };
                 pieces::answer(network, task, limits, &mut run)
             }
+            Err(error @ Error::Device { .. }) => {
+                // Nobody knows what a device that has failed has kept.
+                self.forget();
+                Err(error)
+            }
             whole => whole,
         }
     }
@@ -112,3 +117,6 @@ impl Backend for GpuBackend {
             .map_err(|error| tadoc_core::Error::Backend { what: error.to_string() })
     }
 }
+
+#[cfg(test)]
+mod tests;

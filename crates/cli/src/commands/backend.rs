@@ -32,7 +32,10 @@ impl BackendArguments {
     /// none is taken by itself.
     pub fn give_to(&self, editor: &mut Editor) -> anyhow::Result<()> {
         #[cfg(feature = "gpu")]
-        editor.set_device(self.backends().device_for_batches(0, 0)?);
+        {
+            let backends = self.backends();
+            editor.set_device(backends.device_for_batches(0, 0)?, backends.choice());
+        }
         #[cfg(not(feature = "gpu"))]
         if self.backend == Backend::Gpu {
             let _ = editor;

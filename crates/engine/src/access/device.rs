@@ -174,7 +174,11 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
 
     /// Notes the time that the device takes for a part of a batch.
     fn timed<T>(&self, run: impl FnOnce() -> tadoc_gpu::Result<T>) -> tadoc_gpu::Result<T> {
-        timed(&self.device, &self.spans, run)
+        let start = self.device.mark()?;
+        let result = run()?;
+        let end = self.device.mark()?;
+        self.spans.lock().unwrap_or_else(PoisonError::into_inner).push((start, end));
+        Ok(result)
     }
 
     /// Forgets the time of the batch before.
@@ -425,7 +429,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
     }
 
     /// Makes inserts and appends whose offsets all mean the text before them, on the device alone: extracts from then on see them. Documents are numbers
-    /// in [`Access::documents`]. If one of them is not possible, none is made.
+    /// in [`Access::documents`]. If one of them is not possible, or the device fails, none is made.
     ///
     /// # Errors
     /// [`Error::BadChoice`], [`Error::OffsetPastEnd`]; [`Error::Gpu`] if a segment has no room to stay on the device, for other edits than these, and what the device
@@ -445,15 +449,25 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
             of_segments[segment as usize].push((part, Insert { document: place, offset, text }));
         }
         self.start_batch();
-        for (segment, inserts) in self.segments.iter_mut().zip(of_segments) {
-            let Some(segment) = segment.as_mut().filter(|_| !inserts.is_empty()) else { continue };
+        // Nothing is changed before all segments have what becomes of them.
+        let (mut made, mut longer) = (Vec::new(), Vec::new());
+        for (number, inserts) in of_segments.into_iter().enumerate() {
+            let Some(segment) = self.segments[number].as_ref().filter(|_| !inserts.is_empty())
+            else {
+                continue;
+            };
             let (parts, inserts): (Vec<usize>, Vec<Insert<'_>>) = inserts.into_iter().unzip();
             let uploaded = Inserts::upload(&self.device, &inserts).map_err(failed)?;
-            let inserted = timed(&self.device, &self.spans, || segment.insert(&uploaded));
-            inserted.map_err(failed)?;
-            for (part, insert) in parts.into_iter().zip(inserts) {
-                *self.inserted.entry(part).or_default() += insert.text.len() as u64;
-            }
+            let inserted = self.timed(|| segment.inserted(&uploaded)).map_err(failed)?;
+            made.push((number, inserted));
+            let lengths = inserts.into_iter().map(|insert| insert.text.len() as u64);
+            longer.extend(parts.into_iter().zip(lengths));
+        }
+        for (number, inserted) in made {
+            self.segments[number].as_mut().expect("it has inserts").take(inserted);
+        }
+        for (part, bytes) in longer {
+            *self.inserted.entry(part).or_default() += bytes;
         }
         Ok(())
     }
@@ -513,18 +527,6 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
             Error::OffsetPastEnd { name, offset: offset.unwrap_or(0), bytes }
         })
     }
-}
-
-/// Runs something with marks before and behind it.
-fn timed<T>(
-    device: &Arc<Device>,
-    spans: &Mutex<Vec<(Mark, Mark)>>,
-    run: impl FnOnce() -> tadoc_gpu::Result<T>,
-) -> tadoc_gpu::Result<T> {
-    let start = device.mark()?;
-    let result = run()?;
-    spans.lock().unwrap_or_else(PoisonError::into_inner).push((start, device.mark()?));
-    Ok(result)
 }
 
 /// An edit that puts text somewhere.

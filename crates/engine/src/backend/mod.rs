@@ -100,6 +100,14 @@ impl Backends {
         }
     }
 
+    /// Backends with a device that is open already, as if it had been named.
+    #[cfg(feature = "gpu")]
+    pub fn with_device(choice: Choice, device: Arc<tadoc_gpu::Device>) -> Self {
+        let selector = Some(device.info().selector());
+        let gpu = std::sync::OnceLock::from(Ok(tadoc_gpu::GpuBackend::new(device)));
+        Self { choice, selector, gpu }
+    }
+
     /// Which one is wanted.
     pub fn choice(&self) -> Choice {
         self.choice

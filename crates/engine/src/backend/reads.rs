@@ -1,6 +1,9 @@
 //! Batches of reads on the backend that is chosen for them.
 
 #[cfg(feature = "gpu")]
+use std::sync::Arc;
+
+#[cfg(feature = "gpu")]
 use crate::access::DeviceAccess;
 use crate::access::{Access, Operation, Outcome};
 use crate::error::Result;
@@ -28,18 +31,37 @@ impl<'a, 'c> Reads<'a, 'c> {
         {
             let bytes = access.documents().iter().map(|document| document.bytes).sum();
             let device = backends.device_for_batches(operations, bytes)?;
-            let loaded = device.map(|device| DeviceAccess::new(access, device)).transpose();
-            let device = match loaded {
-                Err(_) if backends.choice() == Choice::Auto => None,
-                loaded => loaded?,
-            };
-            Ok(Self { access, device, choice: backends.choice() })
+            Self::on(access, device, backends.choice())
         }
         #[cfg(not(feature = "gpu"))]
         {
             backends.no_device_for_batches(operations)?;
-            Ok(Self { access })
+            Ok(Self::on_processor(access))
         }
+    }
+
+    /// All operations run on the processor.
+    #[cfg(not(feature = "gpu"))]
+    pub(crate) fn on_processor(access: &'a Access<'c>) -> Self {
+        Self { access }
+    }
+
+    /// Brings an archive to a device if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`](crate::Error::Gpu) if it fails and was asked for.
+    #[cfg(feature = "gpu")]
+    pub(crate) fn on(
+        access: &'a Access<'c>,
+        device: Option<Arc<tadoc_gpu::Device>>,
+        choice: Choice,
+    ) -> Result<Self> {
+        let loaded = device.map(|device| DeviceAccess::new(access, device)).transpose();
+        let device = match loaded {
+            Err(crate::Error::Gpu { .. }) if choice == Choice::Auto => None,
+            loaded => loaded?,
+        };
+        Ok(Self { access, device, choice })
     }
 
     /// The same as [`Access::run`].

@@ -180,11 +180,7 @@ impl Editor {
             }
             let corpus = self.corpus()?;
             let access = Access::open(&corpus, Index::Fast)?;
-            let mut recent = Recent::new(&access, self.ledger());
-            #[cfg(feature = "gpu")]
-            if let Some(device) = self.device() {
-                recent.answer_on(device)?;
-            }
+            let mut recent = Recent::new(&access, self.reads(&access)?, self.ledger());
             if self.advance(&mut work, Some(&mut recent))? == Stopped::AtTheEnd {
                 return Ok(());
             }

@@ -12,6 +12,10 @@ use tadoc_core::archive::journal::{Edit, Journal, JournalWriter};
 use super::offsets::sequence_of;
 use super::{EditedText, Ledger, replay};
 use crate::Document;
+use crate::access::Access;
+#[cfg(feature = "gpu")]
+use crate::backend::Choice;
+use crate::backend::Reads;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 
@@ -72,6 +76,9 @@ pub struct Editor {
     /// Where batches are run, if not by the processor.
     #[cfg(feature = "gpu")]
     device: Option<Arc<tadoc_gpu::Device>>,
+    /// Whether the processor does what the device fails at.
+    #[cfg(feature = "gpu")]
+    choice: Choice,
 }
 
 /// What the journal has, and what it will have.
@@ -111,26 +118,37 @@ impl Editor {
             has_failed: false,
             #[cfg(feature = "gpu")]
             device: None,
+            #[cfg(feature = "gpu")]
+            choice: Choice::Cpu,
         })
     }
 
-    /// Runs batches on a device from now on, or by the processor again. What comes of them is the same, and the same is journaled.
+    /// Runs batches on a device from now on, or by the processor again. What comes of them is the same, and the same is journaled. With
+    /// [`Choice::Auto`], the processor does what the device fails at; else that is an error.
     #[cfg(feature = "gpu")]
-    pub fn set_device(&mut self, device: Option<Arc<tadoc_gpu::Device>>) {
-        self.device = device;
+    pub fn set_device(&mut self, device: Option<Arc<tadoc_gpu::Device>>, choice: Choice) {
+        (self.device, self.choice) = (device, choice);
     }
 
-    /// Where batches are run, if not by the processor.
-    #[cfg(feature = "gpu")]
-    pub(super) fn device(&self) -> Option<&Arc<tadoc_gpu::Device>> {
-        self.device.as_ref()
+    /// Where an archive that is edited is read.
+    ///
+    /// # Errors
+    /// [`Error::Gpu`] if a device that is asked for fails.
+    pub(super) fn reads<'a, 'c>(&self, access: &'a Access<'c>) -> Result<Reads<'a, 'c>> {
+        #[cfg(feature = "gpu")]
+        return Reads::on(access, self.device.clone(), self.choice);
+        #[cfg(not(feature = "gpu"))]
+        Ok(Reads::on_processor(access))
     }
 
     /// The edits in sequence that do what edits mean as a snapshot.
     pub(super) fn sequence<'t>(&self, edits: &[Edit<'t>]) -> Result<Vec<Edit<'t>>> {
         #[cfg(feature = "gpu")]
         if let Some(device) = &self.device {
-            return super::device::sequence_of(edits, &self.ledger, device);
+            match super::device::sequence_of(edits, &self.ledger, device) {
+                Err(Error::Gpu { .. }) if self.choice == Choice::Auto => {}
+                sequence => return sequence,
+            }
         }
         sequence_of(edits, &self.ledger)
     }
@@ -244,10 +262,10 @@ impl Editor {
         // Until it is open again, nothing can be edited.
         self.has_failed = true;
         #[cfg(feature = "gpu")]
-        let device = self.device.take();
+        let (device, choice) = (self.device.take(), self.choice);
         *self = open()?;
         #[cfg(feature = "gpu")]
-        self.set_device(device);
+        self.set_device(device, choice);
         Ok(())
     }
 

@@ -21,6 +21,7 @@ use super::zones::{Borders, Text, ZoneWords, Zones};
 use super::{EditedText, Ledger};
 use crate::access::{self, Access, Phrase};
 use crate::analyzer::Analyzer;
+use crate::backend::Reads;
 use crate::error::{Error, Result};
 
 /// From so many edits on, a new base is made when words are asked for.
@@ -32,6 +33,8 @@ const MOST_GONE: u64 = 1 << 16;
 /// A base and what was edited since.
 pub(super) struct Recent<'a, 'c> {
     access: &'a Access<'c>,
+    /// Where the base is asked.
+    reads: Reads<'a, 'c>,
     /// Numbers of the documents of the base, ascending, and their places in it.
     places: Vec<(u32, u32)>,
     /// What documents are made of: stored pieces are of the base.
@@ -43,9 +46,6 @@ pub(super) struct Recent<'a, 'c> {
     edits: usize,
     known: RefCell<HashMap<u32, Known, FixedState>>,
     separators: [bool; 256],
-    /// The base on a device, where questions are answered then.
-    #[cfg(feature = "gpu")]
-    device: Option<access::DeviceAccess<'a, 'c>>,
 }
 
 /// What was found out about a document that was edited.
@@ -98,14 +98,15 @@ struct Changed {
 }
 
 impl<'a, 'c> Recent<'a, 'c> {
-    /// Nothing was edited since the base, whose documents the ledger has.
-    pub(super) fn new(access: &'a Access<'c>, ledger: &Ledger) -> Self {
+    /// Nothing was edited since the base, whose documents the ledger has, and which `reads` answers for.
+    pub(super) fn new(access: &'a Access<'c>, reads: Reads<'a, 'c>, ledger: &Ledger) -> Self {
         let documents = ledger.documents();
         let mut places: Vec<(u32, u32)> =
             documents.iter().zip(0..).map(|((number, _), place)| (*number, place)).collect();
         places.sort_unstable();
         Self {
             access,
+            reads,
             places,
             text: EditedText::default(),
             changed: HashSet::default(),
@@ -113,25 +114,7 @@ impl<'a, 'c> Recent<'a, 'c> {
             edits: 0,
             known: RefCell::default(),
             separators: access.lexer().ascii_separators(),
-            #[cfg(feature = "gpu")]
-            device: None,
         }
-    }
-
-    /// Brings the base to a device, and answers questions there.
-    #[cfg(feature = "gpu")]
-    pub(super) fn answer_on(&mut self, device: &Arc<tadoc_gpu::Device>) -> Result<()> {
-        self.device = Some(access::DeviceAccess::new(self.access, Arc::clone(device))?);
-        Ok(())
-    }
-
-    /// Asks the base.
-    fn run(&self, operations: &[access::Operation]) -> Vec<Result<access::Outcome>> {
-        #[cfg(feature = "gpu")]
-        if let Some(device) = &self.device {
-            return device.run(operations);
-        }
-        self.access.run(operations)
     }
 
     /// Takes an edit that the ledger has just taken.
@@ -372,7 +355,7 @@ impl<'a, 'c> Recent<'a, 'c> {
     pub(super) fn answer(&self, questions: Vec<Question>) -> Vec<Result<Outcome>> {
         let operations: Vec<access::Operation> =
             questions.iter().flat_map(|question| question.base.iter().cloned()).collect();
-        let mut answers = self.run(&operations).into_iter();
+        let mut answers = self.reads.run(&operations).into_iter();
         questions
             .into_iter()
             .map(|question| {

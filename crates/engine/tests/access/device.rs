@@ -12,7 +12,7 @@ use super::batches::operations;
 use super::segments::{least_memory, long_documents};
 use super::support::{compress, oracle_lexer};
 
-fn told(results: Vec<Result<Outcome>>) -> Vec<Result<Outcome, String>> {
+pub fn told(results: Vec<Result<Outcome>>) -> Vec<Result<Outcome, String>> {
     results.into_iter().map(|result| result.map_err(|error| error.to_string())).collect()
 }
 

@@ -7,6 +7,7 @@
 //! - `analyzers`: searching for terms, and documents ranked by them.
 //! - `batches`: many operations at once.
 //! - `device`: many operations on a GPU.
+//! - `device_faults`: the same on one that fails, or that is small.
 //! - `samples`: what is drawn, and how often.
 //! - `errors`: what must be refused, and how.
 
@@ -15,6 +16,8 @@ mod batches;
 mod cases;
 #[cfg(feature = "gpu")]
 mod device;
+#[cfg(feature = "gpu")]
+mod device_faults;
 mod errors;
 mod samples;
 mod segments;

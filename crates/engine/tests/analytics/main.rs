@@ -6,11 +6,14 @@
 //! - `segments`, `filters`, `scores`, `memory`, `determinism`: one promise each.
 //! - `keys`: vocabularies that need keys of every width.
 //! - `devices`: the same on a GPU, or on a processor that OpenCL has.
+//! - `device_faults`: the same on one that fails, or that is small.
 //! - `traversal`: the ways over a grammar, against its expansion.
 //! - `hostile`: views and questions that must be refused.
 
 mod cases;
 mod determinism;
+#[cfg(feature = "gpu")]
+mod device_faults;
 #[cfg(feature = "gpu")]
 mod devices;
 mod filters;

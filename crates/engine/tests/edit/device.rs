@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use tadoc::Editor;
+use tadoc::backend::Choice;
 use tadoc::gpu::testing::device;
 
 use super::random::run_many;
@@ -12,7 +13,7 @@ const OPERATIONS: usize = 10_000;
 
 fn on_a_device(path: &Path) -> Editor {
     let mut editor = Editor::open(path).unwrap();
-    editor.set_device(device());
+    editor.set_device(device(), Choice::Gpu);
     editor
 }
 

@@ -5,6 +5,7 @@
 //! - `whole`: everything that can be asked of an archive, against the model.
 //! - `random`: random operations over archives of every kind.
 //! - `device`: the same on a GPU.
+//! - `device_faults`: the same on one that fails, or that is small.
 //! - `segments`: edits around the places where documents go on from one segment to the next.
 //! - `recompressed`: compressing again: bytes that do not depend on threads, segments that are cut.
 //! - `bases`: reads after more edits than a base takes.
@@ -28,6 +29,8 @@ mod archives;
 mod bases;
 #[cfg(feature = "gpu")]
 mod device;
+#[cfg(feature = "gpu")]
+mod device_faults;
 mod faults;
 mod hostile;
 mod kills;

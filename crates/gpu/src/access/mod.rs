@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 pub use self::batch::{Counted, Extract, Extracted, Extracts, Found, Words};
 use self::pieces::Pieces;
-pub use self::pieces::{Insert, InsertPlaces, Inserts, Ordered, order};
+pub use self::pieces::{Insert, InsertPlaces, Inserted, Inserts, Ordered, order};
 pub use self::sequence::{InSequence, OutsideDocument, Together, in_sequence};
 use crate::device::{Buffer, Device};
 

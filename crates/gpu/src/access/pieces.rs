@@ -178,6 +178,10 @@ impl Pieces {
     }
 }
 
+/// What becomes of inserts, before they are made.
+#[derive(Debug)]
+pub struct Inserted(Pieces);
+
 /// Inserts in order: by document, then by offset, then as they were given.
 #[derive(Debug)]
 pub struct Ordered {
@@ -237,18 +241,30 @@ pub fn order(
 }
 
 impl ResidentText {
-    /// Makes inserts whose offsets all mean the text before them: extracts from then on see them. Those in one place come in the order
+    /// Makes inserts: [`ResidentText::inserted`] taken at once. If it fails, nothing is changed.
+    ///
+    /// # Errors
+    /// As [`ResidentText::inserted`].
+    pub fn insert(&mut self, inserts: &Inserts) -> Result<()> {
+        let inserted = self.inserted(inserts)?;
+        self.take(inserted);
+        Ok(())
+    }
+
+    /// Extracts from now on see what was made of this text and inserts, and of nothing else in between.
+    pub fn take(&mut self, inserted: Inserted) {
+        self.pieces = inserted.0;
+    }
+
+    /// What becomes of inserts whose offsets all mean the text before them, for [`ResidentText::take`]. Those in one place come in the order
     /// given, and what is put at the end of a document is one of those there. Counts and searches do not see them; they need the segment
     /// loaded anew. Waits once.
     ///
     /// # Errors
-    /// [`Error::Unsupported`] if text and inserts have 4 GiB or more; nothing is changed then.
-    pub fn insert(&mut self, inserts: &Inserts) -> Result<()> {
+    /// [`Error::Unsupported`] if text and inserts have 4 GiB or more.
+    pub fn inserted(&self, inserts: &Inserts) -> Result<Inserted> {
         let Inserts { places: inserts, text } = inserts;
-        if inserts.count == 0 {
-            return Ok(());
-        }
-        let device = Arc::clone(&self.device);
+        let device = &self.device;
         let old = &self.pieces;
         let text_start = self.text_bytes as usize + old.new_text.len();
         if text_start + text.len() >= AT_END as usize {
@@ -284,7 +300,7 @@ impl ResidentText {
                 pieces.into(),
             ],
         )?;
-        let before = scan::starts::<u32, u32>(&device, &counts, rows)?;
+        let before = scan::starts::<u32, u32>(device, &counts, rows)?;
         let new_pieces = device.value(&before, rows)?;
         let new_text = device.allocate(old.new_text.len() + text.len())?;
         let (keys, sources) =
@@ -310,6 +326,10 @@ impl ResidentText {
                 (text_start as u32).into(),
             ],
         )?;
+        let first_pieces = device.allocate(old.first_pieces.len())?;
+        let lengths = &old.document_lengths;
+        let document_lengths = device.allocate(lengths.len())?;
+        device.copy(lengths, 0, &document_lengths, 0, lengths.len())?;
         device.launch(
             &PIECE_DOCUMENTS,
             groups_for(self.documents as usize + 1),
@@ -317,18 +337,22 @@ impl ResidentText {
                 (&ordered.keys).into(),
                 (&ordered.before).into(),
                 (&keys).into(),
-                (&old.first_pieces).into(),
-                (&old.document_lengths).into(),
+                (&first_pieces).into(),
+                (&document_lengths).into(),
                 count.into(),
                 new_pieces.into(),
                 self.documents.into(),
             ],
         )?;
-        let pieces = &mut self.pieces;
-        (pieces.count, pieces.keys, pieces.sources) = (new_pieces as usize, keys, sources);
-        pieces.new_text = new_text;
-        pieces.longest += text.len() as u64;
-        Ok(())
+        Ok(Inserted(Pieces {
+            count: new_pieces as usize,
+            keys,
+            sources,
+            first_pieces,
+            document_lengths,
+            longest: old.longest + text.len() as u64,
+            new_text,
+        }))
     }
 
     /// Whether anything was inserted since it was loaded.

@@ -7,6 +7,7 @@
 mod cache;
 mod cuda;
 mod driver;
+mod faulty;
 mod opencl;
 mod profile;
 mod signature;
@@ -27,6 +28,8 @@ use self::profile::Profile;
 use self::signature::Signature;
 use crate::error::{Error, Result};
 
+#[doc(hidden)]
+pub use self::faulty::Faults;
 pub use self::profile::KernelTime;
 
 /// Lanes of a group, in every kernel.
@@ -179,6 +182,23 @@ impl Device {
     /// # Errors
     /// [`Error::NoDevice`] if there is none that can be used, which names what there is.
     pub fn open(selector: Option<&str>) -> Result<Arc<Self>> {
+        let (info, driver) = Self::driver(selector)?;
+        Ok(Self::new(info, driver))
+    }
+
+    /// As [`Device::open`], with so many bytes of memory at the most, and with faults that are made while it is used.
+    #[doc(hidden)]
+    pub fn open_faulty(selector: Option<&str>, memory: u64) -> Result<(Arc<Self>, Arc<Faults>)> {
+        let (mut info, driver) = Self::driver(selector)?;
+        info.memory = info.memory.min(memory);
+        let faults = Arc::new(Faults::default());
+        faults.set_memory(info.memory);
+        let driver = Box::new(faulty::Faulty::new(driver, &info, Arc::clone(&faults)));
+        Ok((Self::new(info, driver), faults))
+    }
+
+    /// What [`Device::open`] opens.
+    fn driver(selector: Option<&str>) -> Result<(DeviceInfo, Box<dyn Driver>)> {
         let (devices, problems) = list();
         let fits = |info: &&DeviceInfo| match selector {
             None => !info.is_processor,
@@ -211,12 +231,11 @@ impl Device {
             Api::Cuda => Box::new(cuda::Cuda::open(info)?),
             Api::OpenCl => Box::new(opencl::OpenCl::open(info)?),
         };
-        Ok(Arc::new(Self {
-            info: info.clone(),
-            driver,
-            kernels: Mutex::default(),
-            profile: Mutex::default(),
-        }))
+        Ok((info.clone(), driver))
+    }
+
+    fn new(info: DeviceInfo, driver: Box<dyn Driver>) -> Arc<Self> {
+        Arc::new(Self { info, driver, kernels: Mutex::default(), profile: Mutex::default() })
     }
 
     /// What is known of it.
@@ -383,14 +402,22 @@ impl Device {
         }
         let source = source_of(module);
         let program = self.driver.compile(module.name, &source)?;
-        let mut found = HashMap::new();
+        let mut loaded = Loaded { program, kernels: HashMap::new() };
         for (name, signature) in signature::of_source(module.source) {
-            let handle = self.driver.kernel(program, &name)?;
-            found.insert(name, (signature, handle));
+            let found = self.driver.kernel(program, &name);
+            let handle = found.inspect_err(|_| self.drop_loaded(&loaded))?;
+            loaded.kernels.insert(name, (signature, handle));
         }
-        let loaded = Arc::new(Loaded { program, kernels: found });
+        let loaded = Arc::new(loaded);
         kernels.insert(module.name, Arc::clone(&loaded));
         Ok(loaded)
+    }
+
+    fn drop_loaded(&self, loaded: &Loaded) {
+        for (_, kernel) in loaded.kernels.values() {
+            self.driver.drop_kernel(*kernel);
+        }
+        self.driver.drop_program(loaded.program);
     }
 
     /// Waits for everything that was queued.
@@ -406,13 +433,8 @@ impl Device {
 
 impl Drop for Device {
     fn drop(&mut self) {
-        let kernels = self.kernels.get_mut().unwrap_or_else(PoisonError::into_inner);
-        for loaded in kernels.values() {
-            for (_, kernel) in loaded.kernels.values() {
-                self.driver.drop_kernel(*kernel);
-            }
-            self.driver.drop_program(loaded.program);
-        }
+        let kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.values().for_each(|loaded| self.drop_loaded(loaded));
     }
 }
 
