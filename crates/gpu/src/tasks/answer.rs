@@ -1,5 +1,6 @@
 //! Answers as they lie on a device, and as plain tables.
 
+use rayon::prelude::*;
 use tadoc_core::answer::tables::{self, CountTable, DocumentTable, VectorTable};
 
 use crate::device::{Buffer, Device};
@@ -127,6 +128,10 @@ impl Counts {
         let counts = device.download(&self.counts)?;
         let keys = self.names.download(device, counts.len())?;
         let least = self.least.max(1);
+        // Mostly all rows are in the answer, and there is nothing to pick.
+        if counts.len() <= self.top && counts.par_iter().all(|&count| count >= least) {
+            return Ok(CountTable { keys, counts });
+        }
         let kept: Vec<usize> =
             (0..counts.len()).filter(|&place| counts[place] >= least).take(self.top).collect();
         let keys = picked(keys, kept.iter().copied());
@@ -173,10 +178,13 @@ impl Index {
         let keys = self.names.download(device, ends.len())?;
         // Keys that have no documents are not in the answer.
         let has_some = |&place: &usize| ends[place] > if place == 0 { 0 } else { ends[place - 1] };
+        let counts = self.with_counts.then_some(counts);
+        if (0..ends.len()).into_par_iter().all(|place| has_some(&place)) {
+            return Ok(DocumentTable { keys, ends, documents: values, counts });
+        }
         let kept: Vec<usize> = (0..ends.len()).filter(has_some).collect();
         let keys = picked(keys, kept.iter().copied());
         let ends = kept.into_iter().map(|place| ends[place]).collect();
-        let counts = self.with_counts.then_some(counts);
         Ok(DocumentTable { keys, ends, documents: values, counts })
     }
 }
