@@ -96,7 +96,15 @@ impl GpuBackend {
         let answer = TableAnswer::new(self.table(network, task, limits)?, network.documents());
         let (strategy, reason) = match limits.strategy {
             Some(strategy) => (strategy, String::new()),
-            None => (Strategy::TopDown, "lists of documents are merged from level to level".into()),
+            None => {
+                let reason = match task {
+                    Task::WordCount | Task::Sort | Task::SequenceCount { .. } => {
+                        "weights are added up level by level, without atomic additions"
+                    }
+                    _ => "lists of documents are merged level by level",
+                };
+                (Strategy::TopDown, reason.into())
+            }
         };
         Ok(Answered { answer: Box::new(answer), strategy, reason })
     }
