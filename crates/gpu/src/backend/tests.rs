@@ -2,6 +2,7 @@
 //! none, and all memory is given back.
 
 use super::*;
+use crate::device::Api;
 use crate::reference::networks::Shape;
 use crate::testing::{Faults, open_faulty, spread};
 
