@@ -163,7 +163,10 @@ impl OpenCl {
 
     fn failed(&self, call: &'static str) -> impl Fn(cl_int) -> Error + '_ {
         move |code| match code {
-            error_codes::CL_MEM_OBJECT_ALLOCATION_FAILURE => self.too_little(0),
+            // Some drivers find out at the first use that memory which they gave is not there.
+            error_codes::CL_MEM_OBJECT_ALLOCATION_FAILURE => {
+                self.too_little(self.taken.load(Ordering::Relaxed))
+            }
             code => Error::Device { device: self.info.name.clone(), call, what: text(code) },
         }
     }
