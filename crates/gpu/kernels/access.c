@@ -1,20 +1,5 @@
 /* Batches of random access: extracts, counts and searches. */
 
-/* The last request that starts at or before a unit, which is the one that has it. */
-FUNCTION u32 request_of(GLOBAL const u64 *starts, u32 requests, u64 unit)
-{
-    u32 low = 0;
-    u32 high = requests;
-    while (high - low > 1) {
-        u32 middle = low + (high - low) / 2;
-        if (starts[middle] <= unit)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 /* Bytes that are gathered into whole words before they are written. */
 typedef struct {
     GLOBAL u32 *words;
@@ -60,7 +45,7 @@ KERNEL extract_bytes(GLOBAL const u8 *token_bytes, GLOBAL const u32 *token_ends,
     Text text = {rule_starts, bodies, body_offsets, root, root_offsets, samples, tokens, places, sample_bytes};
     Way way;
     u64 end = total - writer.at < stretch ? total : writer.at + stretch;
-    u32 request = request_of(starts, requests, writer.at);
+    u32 request = last_not_above_u64(starts, 0, requests, writer.at);
     while (writer.at < end) {
         u64 stop = starts[request + 1] < end ? starts[request + 1] : end;
         u32 document = documents[request];
@@ -237,7 +222,7 @@ KERNEL search_words(GLOBAL const u8 *token_bytes, GLOBAL const u32 *token_ends, 
     u64 unit = LANE_OF_ALL;
     if (unit >= units)
         return;
-    u32 request = request_of(unit_starts, requests, unit);
+    u32 request = last_not_above_u64(unit_starts, 0, requests, unit);
     u32 document = documents[request];
     u32 index = (u32)(unit - unit_starts[request]);
     u32 first_token = word_starts[found[request]];

@@ -64,6 +64,36 @@ FUNCTION u64 row_entries(GLOBAL const u32 *row_starts, GLOBAL const u64 *offsets
     return offsets[row_starts[row] - first_edge];
 }
 
+/* How many lanes say yes; `found` is one number that they share. */
+FUNCTION u32 lanes_that(u32 say_yes, LOCAL u32 *found)
+{
+    if (LANE == 0) {
+        *found = 0;
+    }
+    BARRIER;
+    if (say_yes) {
+        local_add_u32(found, 1);
+    }
+    BARRIER;
+    u32 lanes = *found;
+    BARRIER;
+    return lanes;
+}
+
+/* A step of a search by all lanes, each of which has looked at the row `low + LANE * step` and says whether what is
+   searched for is behind it. */
+FUNCTION void narrow_search(u32 is_before, u32 step, u32 *low, u32 *high, LOCAL u32 *found)
+{
+    u32 below = lanes_that(is_before, found);
+    if (below == 0) {
+        *high = *low;
+    } else {
+        u64 end = (u64)*low + (u64)below * step;
+        *low = *low + (below - 1) * step + 1;
+        *high = end < *high ? (u32)end : *high;
+    }
+}
+
 /* The first of the rows from `low` to `high` (or `high`) whose entries do not begin before `place`, found by all lanes
    together; `found` is one number that they share. */
 FUNCTION u32 first_row_from(GLOBAL const u32 *row_starts, GLOBAL const u64 *offsets, u32 first_edge, u32 low,
@@ -72,23 +102,8 @@ FUNCTION u32 first_row_from(GLOBAL const u32 *row_starts, GLOBAL const u64 *offs
     while (low < high) {
         u32 step = (high - low + GROUP - 1) / GROUP;
         u64 row = (u64)low + (u64)LANE * step;
-        if (LANE == 0) {
-            *found = 0;
-        }
-        BARRIER;
-        if (row < high && row_entries(row_starts, offsets, first_edge, (u32)row) < place) {
-            local_add_u32(found, 1);
-        }
-        BARRIER;
-        u32 below = *found;
-        BARRIER;
-        if (below == 0) {
-            high = low;
-        } else {
-            u64 end = (u64)low + (u64)below * step;
-            low = low + (below - 1) * step + 1;
-            high = end < high ? (u32)end : high;
-        }
+        u32 is_before = row < high && row_entries(row_starts, offsets, first_edge, (u32)row) < place;
+        narrow_search(is_before, step, &low, &high, found);
     }
     return low;
 }
@@ -97,16 +112,9 @@ FUNCTION u32 first_row_from(GLOBAL const u32 *row_starts, GLOBAL const u64 *offs
 FUNCTION u32 next_row_from(GLOBAL const u32 *row_starts, GLOBAL const u64 *offsets, u32 first_edge, u32 low,
                            u32 high, u64 place, LOCAL u32 *found)
 {
-    if (LANE == 0) {
-        *found = 0;
-    }
-    BARRIER;
-    if (low + LANE < high && row_entries(row_starts, offsets, first_edge, low + LANE) < place) {
-        local_add_u32(found, 1);
-    }
-    BARRIER;
-    u32 below = *found;
-    BARRIER;
+    u32 row = low + LANE;
+    u32 is_before = row < high && row_entries(row_starts, offsets, first_edge, row) < place;
+    u32 below = lanes_that(is_before, found);
     low += below;
     if (below == GROUP) {
         low = first_row_from(row_starts, offsets, first_edge, low, high, place, found);
@@ -370,35 +378,6 @@ KERNEL long_row_stretches(GLOBAL const u32 *row_starts, GLOBAL const u64 *offset
     }
 }
 
-/* The edge of a row that has an entry: the last that does not begin behind it. */
-FUNCTION u32 edge_of_entry(GLOBAL const u64 *offsets, u32 low, u32 high, u64 entry)
-{
-    while (high - low > 1) {
-        u32 middle = low + (high - low) / 2;
-        if (offsets[middle] <= entry) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
-/* Which of `count` rows a stretch is of: the last that does not begin behind it. */
-FUNCTION u32 row_of_stretch(GLOBAL const u32 *stretch_starts, u32 count, u32 stretch)
-{
-    u32 low = 0, high = count;
-    while (high - low > 1) {
-        u32 middle = low + (high - low) / 2;
-        if (stretch_starts[middle] <= stretch) {
-            low = middle;
-        } else {
-            high = middle;
-        }
-    }
-    return low;
-}
-
 /* Adds the entries of long rows to counters, a stretch of a row at a time; where there are few values, counters in local
    memory come before those. */
 KERNEL add_to_counters(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLOBAL const u64 *offsets,
@@ -412,7 +391,7 @@ KERNEL add_to_counters(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GL
     u32 slots = slot_count[0];
     u32 stretches = stretch_starts[slots];
     for (u32 stretch = GROUP_NUMBER; stretch < stretches; stretch += GROUP_COUNT) {
-        u32 slot = row_of_stretch(stretch_starts, slots, stretch);
+        u32 slot = last_not_above(stretch_starts, 0, slots, stretch);
         u32 row = rows[slot];
         u32 low = row_starts[row] - first_edge;
         u32 high = row_starts[row + 1] - first_edge;
@@ -427,10 +406,10 @@ KERNEL add_to_counters(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GL
         }
         BARRIER;
         /* The edges of this stretch alone. */
-        low = edge_of_entry(offsets, low, high, at);
-        high = edge_of_entry(offsets, low, high, end - 1) + 1;
+        low = last_not_above_u64(offsets, low, high, at);
+        high = last_not_above_u64(offsets, low, high, end - 1) + 1;
         for (at += lane; at < end; at += GROUP) {
-            low = edge_of_entry(offsets, low, high, at);
+            low = last_not_above_u64(offsets, low, high, at);
             u32 edge = edges[first_edge + low];
             u32 value = edge - virtual_from;
             u32 count = 1;
@@ -513,7 +492,7 @@ KERNEL gather_entries(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLO
 {
     u32 stretches = stretch_starts[slots];
     for (u32 stretch = GROUP_NUMBER; stretch < stretches; stretch += GROUP_COUNT) {
-        u32 slot = row_of_stretch(stretch_starts, slots, stretch);
+        u32 slot = last_not_above(stretch_starts, 0, slots, stretch);
         u32 row = rows[slot];
         u32 low = row_starts[row] - first_edge;
         u32 high = row_starts[row + 1] - first_edge;
@@ -522,10 +501,10 @@ KERNEL gather_entries(GLOBAL const u32 *row_starts, GLOBAL const u32 *edges, GLO
         u64 end = offsets[high];
         end = end < at + STRETCH ? end : at + STRETCH;
         /* The edges of this stretch alone. */
-        low = edge_of_entry(offsets, low, high, at);
-        high = edge_of_entry(offsets, low, high, end - 1) + 1;
+        low = last_not_above_u64(offsets, low, high, at);
+        high = last_not_above_u64(offsets, low, high, end - 1) + 1;
         for (at += LANE; at < end; at += GROUP) {
-            low = edge_of_entry(offsets, low, high, at);
+            low = last_not_above_u64(offsets, low, high, at);
             u32 edge = edges[first_edge + low];
             u32 value = edge - virtual_from;
             u32 count = 1;
@@ -598,23 +577,8 @@ FUNCTION u32 first_row_behind(GLOBAL const u32 *starts, u32 low, u32 high, u32 p
     while (low < high) {
         u32 step = (high - low + GROUP - 1) / GROUP;
         u64 row = (u64)low + (u64)LANE * step;
-        if (LANE == 0) {
-            *found = 0;
-        }
-        BARRIER;
-        if (row < high && starts[row] <= place) {
-            local_add_u32(found, 1);
-        }
-        BARRIER;
-        u32 below = *found;
-        BARRIER;
-        if (below == 0) {
-            high = low;
-        } else {
-            u64 end = (u64)low + (u64)below * step;
-            low = low + (below - 1) * step + 1;
-            high = end < high ? (u32)end : high;
-        }
+        u32 is_before = row < high && starts[row] <= place;
+        narrow_search(is_before, step, &low, &high, found);
     }
     return low;
 }

@@ -79,6 +79,32 @@ typedef unsigned long long u64;
 #define LANE_OF_ALL ((u64)GROUP_NUMBER * GROUP + LANE)
 #define LANES_OF_ALL ((u64)GROUP_COUNT * GROUP)
 
+/* The last of the ascending numbers from `low` to `high` that is not above `number`; the first is not. Of rows that are given by where they begin,
+   that is the one which a place is in. */
+FUNCTION u32 last_not_above(GLOBAL const u32 *numbers, u32 low, u32 high, u32 number)
+{
+    while (high - low > 1) {
+        u32 middle = low + (high - low) / 2;
+        if (numbers[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+FUNCTION u32 last_not_above_u64(GLOBAL const u64 *numbers, u32 low, u32 high, u64 number)
+{
+    while (high - low > 1) {
+        u32 middle = low + (high - low) / 2;
+        if (numbers[middle] <= number)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* The sum of a value over the lanes before this one; `total` gets that over all. `scratch` has GROUP
    places, and may be used again after the call. The same for numbers of 32 and of 64 bits. */
 #ifdef __OPENCL_VERSION__

@@ -48,19 +48,6 @@ typedef struct {
     u32 place;
 } Way;
 
-/* The last of the ascending numbers from `low` to `high` that is not above `number`; the first is not. */
-FUNCTION u32 last_not_above(GLOBAL const u32 *numbers, u32 low, u32 high, u32 number)
-{
-    while (high - low > 1) {
-        u32 middle = low + (high - low) / 2;
-        if (numbers[middle] <= number)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 FUNCTION void way_push(Way *way, u32 at, u32 end)
 {
     if (at == end)

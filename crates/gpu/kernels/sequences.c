@@ -161,24 +161,11 @@ KERNEL make_ends(GLOBAL const u32 *bodies, GLOBAL const u32 *starts, GLOBAL u64 
     }
 }
 
-/* The row between `low` and `high` that has a place: the last one that starts there or before. */
-FUNCTION u32 row_of(GLOBAL const u32 *starts, u32 low, u32 high, u32 place)
-{
-    while (low < high) {
-        u32 middle = low + (high - low + 1) / 2;
-        if (starts[middle] <= place)
-            low = middle;
-        else
-            high = middle - 1;
-    }
-    return low;
-}
-
 /* The rows of the first and of the last place of a tile. */
 FUNCTION void find_rows(GLOBAL const u32 *starts, u32 rows, u32 start, u32 end, LOCAL u32 *found)
 {
     if (LANE < 2)
-        found[LANE] = row_of(starts, 0, rows - 1, LANE == 0 ? start : end - 1);
+        found[LANE] = last_not_above(starts, 0, rows, LANE == 0 ? start : end - 1);
     BARRIER;
 }
 
@@ -211,7 +198,7 @@ KERNEL count_windows(GLOBAL const u32 *symbols, GLOBAL const u32 *starts, GLOBAL
         BARRIER;
         u32 place = step + LANE;
         if (place < end) {
-            u32 row = row_of(starts, found[0], found[1], place);
+            u32 row = last_not_above(starts, found[0], found[1] + 1, place);
             u32 room = least(place - starts[row], SEEN);
             u32 before = 0;
             for (u32 back = 1; back <= room && before < reach; back++)
@@ -278,7 +265,7 @@ KERNEL write_windows(GLOBAL const u32 *symbols, GLOBAL const u32 *starts, GLOBAL
         u32 row = 0;
         Key passed = key_of(0);
         if (place < end) {
-            row = row_of(starts, found[0], found[1], place);
+            row = last_not_above(starts, found[0], found[1] + 1, place);
             u32 room = least(place - starts[row], SEEN);
             for (u32 back = 1; back <= room && before < reach; back++) {
                 u32 index = LANE + SEEN - back;

@@ -1,21 +1,6 @@
 /* What tasks do with weights and tables beside merging lists: order entries, turn rows into columns, add up tables,
    and make a network of sequences. Rows of a table are those between neighbouring starts. */
 
-/* The row that a place is in: the last that does not begin behind it. There is one. */
-FUNCTION u32 row_of(GLOBAL const u32 *starts, u32 rows, u32 place)
-{
-    u32 low = 0, high = rows;
-    while (low < high) {
-        u32 middle = low + (high - low) / 2;
-        if (starts[middle] <= place) {
-            low = middle + 1;
-        } else {
-            high = middle;
-        }
-    }
-    return low - 1;
-}
-
 /* The greatest count; `most` is 0 before. Reads 4 bytes a count. */
 KERNEL greatest_count(GLOBAL const u32 *counts, GLOBAL u32 *most, u32 count)
 {
@@ -177,7 +162,7 @@ KERNEL list_children(GLOBAL const u32 *symbols, GLOBAL const u32 *starts, GLOBAL
     u64 place = LANE_OF_ALL;
     if (place < count) {
         u32 symbol = symbols[place];
-        rows[to + place] = symbol < rules ? first_row + row_of(starts, row_count, (u32)place) : no_row;
+        rows[to + place] = symbol < rules ? first_row + last_not_above(starts, 0, row_count, (u32)place) : no_row;
         edges[to + place] = symbol;
     }
 }
@@ -191,6 +176,6 @@ KERNEL list_windows(GLOBAL const u32 *lists, GLOBAL const u32 *sequence_starts, 
         u32 list = lists[place];
         u32 is_document = list >> 31;
         rows[to + place] = is_document ? rules + (list & 0x7fffffffu) : list;
-        edges[to + place] = rules + row_of(sequence_starts, sequences, (u32)place);
+        edges[to + place] = rules + last_not_above(sequence_starts, 0, sequences, (u32)place);
     }
 }
