@@ -17,10 +17,19 @@
 
 pub mod error;
 pub mod heap;
+mod layout;
+mod log;
+pub mod medium;
+pub mod pool;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 pub mod work;
 
 pub use error::{Error, Result};
 pub use heap::SpillingHeap;
+pub use pool::{Chain, Pool, Resumption};
 
 use std::fmt;
 use std::str::FromStr;
