@@ -14,7 +14,18 @@
 //!   (counters that change in place). docs/pool.md says what every byte means.
 //! - the tasks above it.
 
+pub mod bounds;
+pub mod entry;
 pub mod error;
+pub mod hash_table;
+pub mod plan;
+pub mod pruned;
+pub mod queue;
+#[cfg(test)]
+mod reference;
+pub mod transpose;
+pub mod walk;
+pub mod weights;
 pub mod work;
 
 pub use error::{Error, Result};
