@@ -23,6 +23,8 @@ pub mod pruned;
 pub mod queue;
 #[cfg(test)]
 mod reference;
+pub mod tables;
+pub mod terms;
 pub mod transpose;
 pub mod walk;
 pub mod weights;

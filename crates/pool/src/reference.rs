@@ -3,6 +3,8 @@
 use proptest::prelude::*;
 use tadoc_core::{Array, Grammar, Network, Part, Terms, View};
 
+use crate::plan::Sizes;
+
 /// What a random network looks like; all the rest follows from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
@@ -167,4 +169,15 @@ pub fn texts(network: &Network) -> Vec<Vec<u32>> {
     (0..grammar.document_count())
         .map(|document| grammar.expand(grammar.document(document)).collect())
         .collect()
+}
+
+/// Sizes that cut small networks into many operations, and into hash tables and counters.
+pub fn sizes() -> impl Strategy<Value = Sizes> {
+    let size = || prop_oneof![1..5_u32, 5..80_u32, Just(u32::MAX)];
+    (size(), size(), size(), size()).prop_map(|(symbols, stretch, keys, hashed)| Sizes {
+        symbols,
+        stretch,
+        keys,
+        hashed,
+    })
 }

@@ -268,6 +268,16 @@ impl<'a, E: Emit> Walkers<'a, E> {
         Ok(Self { over, plan, idle, given_back: Condvar::new() })
     }
 
+    /// What is shared out to them.
+    pub fn plan(&self) -> &'a Plan<'a> {
+        self.plan
+    }
+
+    /// What rules emit.
+    pub fn emit(&self) -> &'a E {
+        self.over.emit
+    }
+
     /// Calls `each` with the stretches of an operation, in order, and the keys of each with their counts, by key ascending.
     pub fn walk(
         &self,
@@ -292,6 +302,79 @@ impl<'a, E: Emit> Walkers<'a, E> {
                 return walker;
             }
             idle = self.given_back.wait(idle).expect("no thread panics while it holds the lock");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan::Sizes;
+    use crate::reference::{deep, sizes, shapes, texts};
+    use crate::terms::TermsOf;
+
+    /// Every stretch with its document, its terms and their counts, in order.
+    type Found = Vec<(u32, Vec<(u32, u64)>)>;
+
+    fn walked<K: Key>(network: &Network, sizes: Sizes, with_tables: bool) -> Found {
+        let mut work = Work::volatile(1 << 20);
+        let pruned = Pruned::new(&mut work, network).unwrap();
+        let terms = TermsOf::<K>::new(&mut work, network, &pruned, with_tables).unwrap();
+        let plan = Plan::new(&mut work, "documents", network, &terms, sizes).unwrap();
+        let walkers = Walkers::new(&work, network, &pruned, &plan, &terms).unwrap();
+        let mut found = Vec::new();
+        for operation in 0..plan.operations().len() {
+            walkers.walk(operation, |stretch, entries| {
+                assert!(entries.is_sorted_by(|one, other| one.key() < other.key()));
+                let entries = entries.iter().map(|entry| (entry.key().number(), entry.count()));
+                found.push((stretch.document, entries.collect()));
+            });
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn documents_are_as_their_text(
+            shape in shapes(), sizes in sizes(), with_tables in any::<bool>()
+        ) {
+            let network = shape.network();
+            let found = walked::<u32>(&network, sizes, with_tables);
+            prop_assert_eq!(&found, &walked::<u64>(&network, sizes, with_tables));
+            prop_assert!(found.is_sorted_by_key(|stretch| stretch.0));
+            let texts = texts(&network);
+            let mut sums: Vec<BTreeMap<u32, u64>> = vec![BTreeMap::new(); texts.len()];
+            for (document, entries) in found {
+                for (term, count) in entries {
+                    *sums[document as usize].entry(term).or_default() += count;
+                }
+            }
+            for (sums, text) in sums.iter().zip(&texts) {
+                let mut expected = BTreeMap::new();
+                text.iter().for_each(|&term| *expected.entry(term).or_default() += 1);
+                prop_assert_eq!(sums, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn counts_beyond_32_bits() {
+        // Every rule is the next one twice and a term, the last one two terms.
+        let network = deep(41);
+        let mut of_rule = [0_u64, 1, 1];
+        for next in (1..41).rev() {
+            of_rule = of_rule.map(|count| 2 * count);
+            of_rule[next % 3] += 1;
+        }
+        for with_tables in [false, true] {
+            let found = walked::<u64>(&network, Sizes::default(), with_tables);
+            let first: Vec<u64> = found[0].1.iter().map(|&(_, count)| count).collect();
+            assert_eq!(first, [of_rule[0] + 1, of_rule[1], of_rule[2]]);
+            assert!(first[0] > 1 << 32 && found[1].1[0].1 > of_rule[0]);
         }
     }
 }
