@@ -325,7 +325,10 @@ mod tests {
     fn walked<K: Key>(network: &Network, sizes: Sizes, with_tables: bool) -> Found {
         let mut work = Work::volatile(1 << 20);
         let pruned = Pruned::new(&mut work, network).unwrap();
-        let terms = TermsOf::<K>::new(&mut work, network, &pruned, with_tables).unwrap();
+        let mut terms = TermsOf::<K>::new(&mut work, network, &pruned).unwrap();
+        if with_tables {
+            terms = terms.with_tables(&mut work, network, &pruned).unwrap();
+        }
         let plan = Plan::new(&mut work, "documents", network, &terms, sizes).unwrap();
         let walkers = Walkers::new(&work, network, &pruned, &plan, &terms).unwrap();
         let mut found = Vec::new();
