@@ -10,8 +10,8 @@
 //!
 //! - `work`: what algorithms see: tables that are filled, counters that are added up, blocks that are appended. They are
 //!   plain functions of finished tables; that they survive a crash is nothing that they need to know.
-//! - the file below it: `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, regions), `log`
-//!   (counters that change in place). docs/pool.md says what every byte means.
+//! - the file below it: `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, tables), `image`
+//!   (the view in it), `log` (counters that change in place). docs/pool.md says what every byte means.
 //! - `pruned`: the rules as all tasks over words read them; made once for a pool.
 //! - `weights` (top-down) and `tables` (bottom-up): what the whole corpus has, and what each rule has; `bounds` says how much it can be before it is counted.
 //! - `plan` and `walk`: one document after the other, counted in a `hash_table` with the rules that wait in a `queue`; `transpose` turns that round to the documents
@@ -25,6 +25,7 @@ pub mod entry;
 pub mod error;
 pub mod hash_table;
 pub mod heap;
+mod image;
 mod layout;
 mod log;
 pub mod medium;
