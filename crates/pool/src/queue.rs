@@ -5,8 +5,8 @@
 //! a word was empty; taking out is a few instructions for every number, and nothing for numbers that are not there but for
 //! the words of the topmost level, one for 2^18 numbers. An eighth of a byte a number, in one row.
 
-use crate::work::{Scratch, Work};
 use crate::Result;
+use crate::work::{Scratch, Work};
 
 const LEVELS: usize = 3;
 

@@ -54,7 +54,10 @@ pub fn rank<K: Key>(
         sweep(stretch, &mut |_, count| sizes[class(count)] += u64::from(count >= least));
         sizes
     });
-    let sizes = sizes.reduce(|| [0; CLASSES], |one, other| std::array::from_fn(|class| one[class] + other[class]));
+    let sizes = sizes.reduce(
+        || [0; CLASSES],
+        |one, other| std::array::from_fn(|class| one[class] + other[class]),
+    );
     let row_bytes = size_of::<(u64, K)>() as u64;
     let most = (work.memory() / PART_OF_MEMORY / row_bytes)
         .clamp(*ROWS_AT_ONCE.start(), *ROWS_AT_ONCE.end());
@@ -142,11 +145,18 @@ fn operations(sizes: &[u64; CLASSES], most: u64, top: u64) -> Vec<Classes> {
 mod tests {
     use super::*;
 
-    fn ranked(counts: &[u64], least: u64, top: Option<usize>, memory: u64) -> (usize, Vec<(u32, u64)>) {
+    fn ranked(
+        counts: &[u64],
+        least: u64,
+        top: Option<usize>,
+        memory: u64,
+    ) -> (usize, Vec<(u32, u64)>) {
         let size = counts.len().div_ceil(3).max(1);
         let sweep = |stretch: usize, each: &mut dyn FnMut(u32, u64)| {
             let first = stretch * size;
-            for (term, &count) in (first as u32..).zip(&counts[first..counts.len().min(first + size)]) {
+            for (term, &count) in
+                (first as u32..).zip(&counts[first..counts.len().min(first + size)])
+            {
                 each(term, count);
             }
         };

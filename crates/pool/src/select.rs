@@ -106,7 +106,10 @@ impl Steps<'_> {
         let grammar = self.network.grammar().slices();
         let rules = self.pruned.slices();
         let mut steps = symbols.len() as f64 * PAIR;
-        symbols.iter().filter_map(|&symbol| grammar.rule_of(symbol)).for_each(|rule| queue.put(rule));
+        symbols
+            .iter()
+            .filter_map(|&symbol| grammar.rule_of(symbol))
+            .for_each(|rule| queue.put(rule));
         queue.drain(|rule, queue| {
             let (sub_rules, words) = rules.get(rule);
             steps += RULE + (sub_rules.len() + words.len()) as f64 * PAIR;

@@ -127,7 +127,9 @@ fn of_documents<'v, K: Key>(
     };
     let is_kept = |key: K| {
         least <= 1
-            || weights.as_ref().is_none_or(|weights| weights.items()[key.number() as usize] >= least)
+            || weights
+                .as_ref()
+                .is_none_or(|weights| weights.items()[key.number() as usize] >= least)
     };
     let plan = Plan::new(work, "bounds of documents", network, &terms, sizes)?;
     let walkers = Walkers::new(work, network, pruned, &plan, &terms)?;
@@ -138,19 +140,18 @@ fn of_documents<'v, K: Key>(
             let documents = network.documents().len() as u64;
             let most_of_terms = weights.items().iter().map(|&weight| weight.min(documents));
             let firsts = even_buckets(most_of_terms, most);
-            let entries =
-                Transposition::new(work, "terms of documents", &walkers, firsts, false)?;
-            let blocks = work.append("documents of terms", entries.buckets(), |bucket, block| {
-                let mut postings = entries.postings(bucket);
-                postings.keep(&is_kept, top);
-                DocumentsOfKeys::<K, TermNames>::put(&postings, block);
-                Ok(())
-            })?;
+            let entries = Transposition::new(work, "terms of documents", &walkers, firsts, false)?;
+            let blocks =
+                work.append("documents of terms", entries.buckets(), |bucket, block| {
+                    let mut postings = entries.postings(bucket);
+                    postings.keep(&is_kept, top);
+                    DocumentsOfKeys::<K, TermNames>::put(&postings, block);
+                    Ok(())
+                })?;
             Box::new(DocumentsOfKeys::<K, _>::new(blocks, TermNames, network.documents()))
         }
         (Task::TermVector, _) => {
-            let phases =
-                Phases { walk: "term vectors", add_up: "term vectors of large documents" };
+            let phases = Phases { walk: "term vectors", add_up: "term vectors of large documents" };
             let made = vectors(work, phases, &walkers, is_kept, top)?;
             Box::new(KeysOfDocuments::<K, _>::new(made, TermNames, network.documents()))
         }

@@ -91,7 +91,9 @@ impl<K: Key> Transposition<K> {
                 let begin = keys.len();
                 for (document, start, end) in &mut documents {
                     let rest = &entries[*start..*end];
-                    let own = rest.iter().take_while(|entry| limit.is_none_or(|limit| entry.key() < *limit));
+                    let own = rest
+                        .iter()
+                        .take_while(|entry| limit.is_none_or(|limit| entry.key() < *limit));
                     let before = keys.len();
                     for entry in own {
                         keys.push(entry.key());

@@ -59,7 +59,9 @@ pub fn vectors<E: Emit>(
     for (place, operation) in operations.iter().enumerate() {
         let first = operation.documents.start;
         match cut.last_mut() {
-            Some(blocks) if operation.is_cut() && operations[blocks.start].documents.start == first => {
+            Some(blocks)
+                if operation.is_cut() && operations[blocks.start].documents.start == first =>
+            {
                 blocks.end = place + 1;
             }
             _ if operation.is_cut() => {
@@ -208,8 +210,7 @@ mod tests {
 
     #[test]
     fn most_frequent_first() {
-        let entries: Vec<[u32; 2]> =
-            (0..500).map(|key| [key, 1 + key * 7919 % 211]).collect();
+        let entries: Vec<[u32; 2]> = (0..500).map(|key| [key, 1 + key * 7919 % 211]).collect();
         let mut expected = entries.clone();
         expected.sort_by_key(|&[key, count]| (Reverse(count), key));
         for top in [0, 1, 3, 499, 500, usize::MAX] {

@@ -115,7 +115,12 @@ pub struct Walker<K: Key> {
 }
 
 impl<K: Key> Walker<K> {
-    fn new<E: Emit<Key = K>>(work: &Work<'_>, plan: &Plan<'_>, over: &Over<'_, E>, rules: u32) -> Result<Self> {
+    fn new<E: Emit<Key = K>>(
+        work: &Work<'_>,
+        plan: &Plan<'_>,
+        over: &Over<'_, E>,
+        rules: u32,
+    ) -> Result<Self> {
         let (most, above) = plan.largest(over.hashed);
         let numbers = if above[0] { over.emit.numbers().unwrap_or(0) } else { 0 };
         let counted_rules = if above[1] { rules as usize } else { 0 };
@@ -316,7 +321,7 @@ mod tests {
 
     use super::*;
     use crate::plan::Sizes;
-    use crate::reference::{deep, sizes, shapes, texts};
+    use crate::reference::{deep, shapes, sizes, texts};
     use crate::terms::TermsOf;
 
     /// Every stretch with its document, its terms and their counts, in order.

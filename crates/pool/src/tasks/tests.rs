@@ -1,9 +1,11 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use proptest::prelude::{Just, Strategy as Generator, prop_assert, prop_assert_eq, prop_oneof, proptest};
-use tadoc_core::answer::{Labels, Value};
+use proptest::prelude::{
+    Just, Strategy as Generator, prop_assert, prop_assert_eq, prop_oneof, proptest,
+};
 use tadoc_core::Strategy;
+use tadoc_core::answer::{Labels, Value};
 
 use super::*;
 use crate::reference::{counts_only, deep, made, shapes, sizes, texts, view};
@@ -105,7 +107,9 @@ fn expected(network: &Network, task: Task, limits: &Limits) -> Vec<String> {
                 let kept = text.iter().filter(|term| totals.contains_key(term));
                 kept.for_each(|&term| *counts.entry(term).or_default() += 1);
                 let shown = by_count(counts).into_iter().take(top);
-                rows.extend(shown.map(|(term, count)| format!("{},{term:06},{count}", name(document))));
+                rows.extend(
+                    shown.map(|(term, count)| format!("{},{term:06},{count}", name(document))),
+                );
             }
             rows
         }
@@ -167,7 +171,8 @@ fn one_huge_document() {
     let root: Vec<u32> = (0..3_000_000_u64).map(|place| (place * place % 50_021) as u32).collect();
     let length = root.len() as u32;
     let parts = vec![tadoc_core::Part { root: 0..length, rules: 0..0 }];
-    let view = view(made(50_021, root, Vec::new(), parts, vec![0, 0, length, length], vec![0, 1, 2]));
+    let view =
+        view(made(50_021, root, Vec::new(), parts, vec![0, 0, length, length], vec![0, 1, 2]));
     let limits = Limits::default();
     for task in WORDS {
         let found = answered(&view, task, &limits, Sizes::default());
@@ -192,7 +197,8 @@ fn counts_beyond_32_bits() {
         counts = counts.map(|count| 2 * count);
         counts[next % 3] += 1;
     }
-    let totals = [2 * counts[0] + halfway[0] + 1, 2 * counts[1] + halfway[1], 2 * counts[2] + halfway[2]];
+    let totals =
+        [2 * counts[0] + halfway[0] + 1, 2 * counts[1] + halfway[1], 2 * counts[2] + halfway[2]];
     assert!(totals[0] > 1 << 32);
     let view = view(network);
     for strategy in Strategy::ALL {
