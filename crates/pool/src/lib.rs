@@ -20,6 +20,7 @@
 //! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a pool.
 
 pub mod answer;
+pub mod backend;
 pub mod bounds;
 pub mod entry;
 pub mod error;
@@ -50,6 +51,7 @@ pub mod walk;
 pub mod weights;
 pub mod work;
 
+pub use backend::PoolBackend;
 pub use error::{Error, Result};
 pub use heap::SpillingHeap;
 pub use pool::{Chain, Pool, Resumption};
