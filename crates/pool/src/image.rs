@@ -70,6 +70,7 @@ impl Pool {
         persist: Persist,
     ) -> Result<View> {
         self.begin(IMAGE, question, VIEW);
+        self.begin_phase();
         self.directory.cut(IMAGE, 0);
         let image = ViewImage::new(view, root_counts, self.archive());
         let mut table = Table {

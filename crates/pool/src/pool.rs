@@ -11,6 +11,7 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use xxhash_rust::xxh64::xxh64;
@@ -48,6 +49,8 @@ pub struct Resumption {
     pub operations: Option<(String, u64, u64)>,
     /// What was there and is made again, and why.
     pub discarded: Vec<String>,
+    /// Phases whose tables were made now, and how long that took.
+    pub made: Vec<(String, Duration)>,
 }
 
 /// A pool that is open, and belongs to this process.
@@ -60,6 +63,8 @@ pub struct Pool {
     archive: [u64; 2],
     pub(crate) directory: Directory,
     resumptions: Vec<Resumption>,
+    /// When the phase at work began.
+    began: Instant,
 }
 
 impl Pool {
@@ -109,7 +114,15 @@ impl Pool {
         }
         let space = Space::new(medium);
         let directory = Directory::default();
-        let mut pool = Self { space, path, folder, archive, directory, resumptions: Vec::new() };
+        let mut pool = Self {
+            space,
+            path,
+            folder,
+            archive,
+            directory,
+            resumptions: Vec::new(),
+            began: Instant::now(),
+        };
         let length = pool.space.len();
         let found = match pool.space.len() {
             0 => Header::Empty,
@@ -302,6 +315,11 @@ impl Pool {
         self.finish_with_sums(group, table, persist)
     }
 
+    /// Takes the time from here on as that of the phase that is finished next.
+    pub(crate) fn begin_phase(&mut self) {
+        self.began = Instant::now();
+    }
+
     /// Ends a phase whose table has its checksums.
     pub(crate) fn finish_with_sums(
         &mut self,
@@ -312,6 +330,8 @@ impl Pool {
         if persist != Persist::None {
             self.persist(&[table.offset..table.end()])?;
         }
+        let made = (table.name.clone(), self.began.elapsed());
+        self.resumption().made.push(made);
         if self.directory.at_work {
             let last = self.directory.tables.last_mut().expect("one is at work");
             *last = table;

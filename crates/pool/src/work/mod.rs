@@ -129,6 +129,7 @@ impl<'p> Work<'p> {
         let (group, place, persist) = (self.group, self.phases, self.persist);
         self.phases += 1;
         let pool = self.pool_mut();
+        pool.begin_phase();
         let mut whole = vec![kind as u64, element as u64];
         whole.extend_from_slice(shape);
         let identity = pool.identity(group, place, phase, &whole);
