@@ -15,6 +15,7 @@
 //! - the tasks above it.
 
 pub mod error;
+mod sequences;
 pub mod work;
 
 pub use error::{Error, Result};
