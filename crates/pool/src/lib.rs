@@ -14,8 +14,21 @@
 //!   (counters that change in place). docs/pool.md says what every byte means.
 //! - the tasks above it.
 
+pub mod bounds;
+pub mod entry;
 pub mod error;
+pub mod hash_table;
+pub mod plan;
+pub mod pruned;
+pub mod queue;
+#[cfg(test)]
+mod reference;
 mod sequences;
+pub mod tables;
+pub mod terms;
+pub mod transpose;
+pub mod walk;
+pub mod weights;
 pub mod work;
 
 pub use error::{Error, Result};
