@@ -163,24 +163,6 @@ impl<H: Key, V: Pod + Default> Records<H, V> {
         })
     }
 
-    /// Adds the records of each bucket to its size.
-    pub(super) fn add_sizes(&self, sizes: &mut [u64]) {
-        for block in self.range.clone() {
-            let mut start = 0;
-            for (size, &end) in sizes.iter_mut().zip(self.blocks.section::<u32>(block, 0)) {
-                *size += u64::from(end - start);
-                start = end;
-            }
-        }
-    }
-
-    /// Calls `each` with the keys of a bucket.
-    fn for_each_key(&self, bucket: u32, mut each: impl FnMut(H)) {
-        for (keys, _) in self.stretches(bucket) {
-            keys.iter().for_each(|&key| each(key));
-        }
-    }
-
     /// Calls `each` with the records of a bucket that belong to a piece, in the order in which they were made.
     #[inline]
     pub(super) fn for_each(
@@ -224,19 +206,44 @@ impl<H: Key> Piece<H> {
     }
 }
 
-/// Cuts the records of root and rules into pieces of at most `at_once` records, in the order of keys. A piece of more has one key.
-pub(super) fn pieces<H: Key, R: Pod + Default, S: Pod + Default>(
+/// Records that can be cut into pieces.
+pub(super) trait Cuttable<H> {
+    /// Adds the records of each bucket to its size.
+    fn add_sizes(&self, sizes: &mut [u64]);
+
+    /// Calls `each` with the keys of a bucket.
+    fn for_each_key(&self, bucket: u32, each: &mut dyn FnMut(H));
+}
+
+impl<H: Key, V: Pod + Default> Cuttable<H> for Records<H, V> {
+    fn add_sizes(&self, sizes: &mut [u64]) {
+        for block in self.range.clone() {
+            let mut start = 0;
+            for (size, &end) in sizes.iter_mut().zip(self.blocks.section::<u32>(block, 0)) {
+                *size += u64::from(end - start);
+                start = end;
+            }
+        }
+    }
+
+    fn for_each_key(&self, bucket: u32, each: &mut dyn FnMut(H)) {
+        for (keys, _) in self.stretches(bucket) {
+            keys.iter().for_each(|&key| each(key));
+        }
+    }
+}
+
+/// Cuts records, those of all kinds together, into pieces of at most `at_once` records, in the order of keys. A piece of more has one
+/// key.
+pub(super) fn pieces<H: Key>(
     layout: Layout,
-    root: &Records<H, R>,
-    rules: &Records<H, S>,
+    kinds: &[&dyn Cuttable<H>],
     at_once: u64,
 ) -> Vec<Piece<H>> {
     let mut sizes = vec![0; layout.buckets() as usize];
-    root.add_sizes(&mut sizes);
-    rules.add_sizes(&mut sizes);
+    kinds.iter().for_each(|records| records.add_sizes(&mut sizes));
     let keys_of = |bucket: u32, each: &mut dyn FnMut(H)| {
-        root.for_each_key(bucket, &mut *each);
-        rules.for_each_key(bucket, each);
+        kinds.iter().for_each(|records| records.for_each_key(bucket, each));
     };
     let mut pieces = Vec::new();
     let most_together = layout.most_together(H::BITS);

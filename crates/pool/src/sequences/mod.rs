@@ -13,9 +13,16 @@
 mod buckets;
 mod counts;
 mod ends;
+mod frequent;
 mod keys;
 mod labels;
+#[cfg(test)]
+mod measure;
+mod per_document;
+mod ranked;
 mod ranking;
+mod rule_documents;
+mod runs;
 mod sort;
 mod source;
 mod tables;
@@ -31,8 +38,11 @@ use self::buckets::MOST_BUCKET_BITS;
 use self::counts::SequenceCounts;
 use self::keys::{Key, TAG_BITS, Wide, bits_for};
 use self::labels::Packing;
+use self::per_document::SequenceVectors;
+use self::ranked::RankedIndex;
 use self::source::Source;
 use crate::Result;
+use crate::pruned::Pruned;
 use crate::work::Work;
 
 /// An operation takes this part of the memory that the work may take: there is one for each thread, and some is for others.
@@ -65,6 +75,7 @@ impl Budget {
 pub(crate) fn answer<'v>(
     work: &mut Work<'_>,
     network: &'v Network,
+    pruned: &Pruned,
     task: Task,
     strategy: Strategy,
     limits: &Limits,
@@ -73,11 +84,11 @@ pub(crate) fn answer<'v>(
     let packing = Packing { n, bits: bits_for(network.grammar().token_count()) };
     let asked = Asked { packing, task, strategy, least: limits.least, top: limits.top };
     match packing.key_bits() {
-        ..=64 => asked.answer::<u64, u64>(work, network),
-        65..=128 if packing.fits::<u64>() => asked.answer::<u128, u64>(work, network),
-        65..=128 => asked.answer::<u128, u128>(work, network),
-        _ if packing.fits::<u128>() => asked.answer::<Wide, u128>(work, network),
-        _ => asked.answer::<Wide, Wide>(work, network),
+        ..=64 => asked.answer::<u64, u64>(work, network, pruned),
+        65..=128 if packing.fits::<u64>() => asked.answer::<u128, u64>(work, network, pruned),
+        65..=128 => asked.answer::<u128, u128>(work, network, pruned),
+        _ if packing.fits::<u128>() => asked.answer::<Wide, u128>(work, network, pruned),
+        _ => asked.answer::<Wide, Wide>(work, network, pruned),
     }
 }
 
@@ -104,12 +115,26 @@ impl Asked {
         self,
         work: &mut Work<'_>,
         network: &'v Network,
+        pruned: &Pruned,
     ) -> Result<Box<dyn Answer + 'v>> {
         let Self { packing, task, strategy, least, top } = self;
         let source = Source::<K, H>::new(work, network, packing.n, packing.bits, strategy)?;
+        // In longer texts something could occur more often in a document than 32 bits can say.
+        let is_short = network.length() <= u32::MAX.into();
         Ok(match task {
             Task::SequenceCount { .. } => {
-                Box::new(SequenceCounts::new(work, &source, packing, least, top)?)
+                Box::new(SequenceCounts::new(work, &source, pruned, packing, least, top)?)
+            }
+            Task::SequenceCountPerDocument { .. } => Box::new(if is_short {
+                SequenceVectors::new::<u32>(work, &source, pruned, packing, least, top)?
+            } else {
+                SequenceVectors::new::<u64>(work, &source, pruned, packing, least, top)?
+            }),
+            Task::RankedInvertedIndex { .. } if is_short => {
+                Box::new(RankedIndex::new::<u32>(work, &source, pruned, packing, least, top)?)
+            }
+            Task::RankedInvertedIndex { .. } => {
+                Box::new(RankedIndex::new::<u64>(work, &source, pruned, packing, least, top)?)
             }
             task => panic!("{} is not about sequences", task.name()),
         })

@@ -29,13 +29,18 @@ impl<H, V> Default for Sorter<H, V> {
 impl<H: Key, V: Copy + Default> Sorter<H, V> {
     /// Sorts the records by the lowest `bits` bits of their keys, stably; the higher ones are all the same.
     pub(super) fn sort(&mut self, bits: u32) -> &[Record<H, V>] {
-        let length = self.records.len();
+        self.sort_from(0, bits);
+        &self.records
+    }
+
+    /// The same for those from a place on.
+    pub(super) fn sort_from(&mut self, start: usize, bits: u32) {
+        let length = self.records.len() - start;
         if self.scratch.len() < length {
             // What was in it is of no use any more, so it is not moved.
             self.scratch = vec![Default::default(); length];
         }
-        sort(&mut self.records, &mut self.scratch[..length], bits);
-        &self.records
+        sort(&mut self.records[start..], &mut self.scratch[..length], bits);
     }
 }
 

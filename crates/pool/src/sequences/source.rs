@@ -89,6 +89,11 @@ impl<'n, K: Key, H: Key> Source<'n, K, H> {
         (self.windows.n() as u64 - 1).max(1)
     }
 
+    /// How many sequences a rule gives, at most.
+    pub(super) fn most_of(&self, rule: u32) -> u64 {
+        self.most_before(rule + 1) - self.most_before(rule)
+    }
+
     /// How many sequences all rules before one give, at most.
     fn most_before(&self, rule: u32) -> u64 {
         let symbols = u64::from(self.network().grammar().rule_starts()[rule as usize]);

@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use tadoc_core::answer::{Answer, Labels, Value};
 use tadoc_core::{Grammar, Limits, Network, Part, Strategy, Task, Terms};
 
+use crate::pruned::Pruned;
 use crate::work::Work;
 
 /// Parts of a network: rules as rows of symbols, and the root's symbols.
@@ -189,11 +190,17 @@ fn expected(network: &Network, task: Task, limits: &Limits) -> Vec<String> {
 
 fn answered(network: &Network, task: Task, strategy: Strategy, limits: &Limits) -> Vec<String> {
     let mut work = Work::volatile(limits.memory);
-    rows_of(network, &*super::answer(&mut work, network, task, strategy, limits).unwrap())
+    let pruned = Pruned::new(&mut work, network).unwrap();
+    let answer = super::answer(&mut work, network, &pruned, task, strategy, limits).unwrap();
+    rows_of(network, &*answer)
 }
 
-fn tasks(n: usize) -> [Task; 1] {
-    [Task::SequenceCount { n }]
+fn tasks(n: usize) -> [Task; 3] {
+    [
+        Task::SequenceCount { n },
+        Task::SequenceCountPerDocument { n },
+        Task::RankedInvertedIndex { n },
+    ]
 }
 
 fn check(network: &Network, n: usize, limits: &Limits) {
