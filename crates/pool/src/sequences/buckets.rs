@@ -36,7 +36,9 @@ impl Layout {
     /// fit into memory.
     pub(super) fn new(key_bits: u32, most_low_bits: u32, records: u64, at_once: u64) -> Self {
         let wanted = records / RECORDS_PER_BUCKET.min(at_once.max(1));
-        let bucket_bits = (u64::BITS - wanted.leading_zeros()).min(MOST_BUCKET_BITS);
+        // Where buckets end is no more than what is in them.
+        let most = MOST_BUCKET_BITS.min(at_once.max(1).ilog2());
+        let bucket_bits = (u64::BITS - wanted.leading_zeros()).min(most);
         let bucket_bits = bucket_bits.min(key_bits).max(key_bits.saturating_sub(most_low_bits));
         assert!(bucket_bits <= MOST_BUCKET_BITS, "{key_bits} bits do not fit {most_low_bits}");
         Self { low_bits: key_bits - bucket_bits, bucket_bits }
@@ -311,6 +313,62 @@ impl<H: Key> Cut<H> {
         }
         if start < 1 << width {
             into.push([first_of(start), last_of((1 << width) - 1)]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::work::Work;
+
+    /// Keys of 70 bits, of which 64 are kept.
+    fn keys() -> impl Strategy<Value = Vec<u128>> {
+        let one = prop_oneof![
+            (0_u128..1 << 70),
+            (0_u128..40),
+            Just(5 << 60),
+            (0_u128..1000).prop_map(|low| (3 << 66) + low)
+        ];
+        prop::collection::vec(one, 0..600)
+    }
+
+    proptest! {
+        #[test]
+        fn pieces_in_order_are_all_keys_in_order(keys in keys(), at_once in 1_u64..100) {
+            let layout = Layout::new(70, 64, keys.len() as u64, at_once);
+            prop_assert!(layout.low_bits <= 64);
+            let mut work = Work::volatile(0);
+            let chunks: Vec<&[u128]> = keys.chunks(97).collect();
+            let blocks = work.append("keys", chunks.len(), |operation, block| {
+                let mut grouping = Grouping::<u64, u32>::new(layout, 50);
+                for (place, &key) in (0..).zip(chunks[operation]) {
+                    grouping.push(key, 97 * operation as u32 + place);
+                }
+                grouping.put(block);
+                Ok(())
+            }).unwrap();
+            let records = Records::<u64, u32>::new(blocks, 0..chunks.len());
+            let mut found: Vec<u128> = Vec::new();
+            for piece in pieces(layout, &[&records], at_once) {
+                let mut own = Vec::new();
+                for bucket in piece.buckets.clone() {
+                    records.for_each(bucket, &piece, |(low, place)| {
+                        let key = layout.least::<u128>(bucket).plus(low.to());
+                        assert_eq!(key, keys[place as usize]);
+                        own.push(key);
+                    });
+                }
+                prop_assert!(own.len() as u64 <= at_once || piece.is_one_key());
+                own.sort_unstable();
+                prop_assert!(!piece.is_one_key() || own.first() == own.last());
+                found.extend(own);
+            }
+            let mut expected = keys;
+            expected.sort_unstable();
+            prop_assert_eq!(found, expected);
         }
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
+use proptest::strategy::Strategy as Generator;
 use tadoc_core::answer::{Answer, Labels, Value};
-use tadoc_core::{Grammar, Limits, Network, Part, Strategy, Task, Terms};
+use tadoc_core::{Limits, Network, Part, Strategy, Task, Terms};
 
 use crate::pruned::Pruned;
+use crate::reference::made;
 use crate::work::Work;
 
 /// Parts of a network: rules as rows of symbols, and the root's symbols.
@@ -41,19 +43,12 @@ impl Shape {
             self.cuts.iter().map(|&cut| (cut * root.len() / 1000) as u32).collect();
         starts.extend([0, root.len() as u32]);
         starts.sort_unstable();
-        let mut rule_starts = vec![root.len() as u32];
-        let mut symbols = root;
-        for body in bodies {
-            symbols.extend(body);
-            rule_starts.push(symbols.len() as u32);
-        }
         let documents = (0..starts.len() as u32 - 1).map(|document| 2 * document).collect();
-        let grammar = Grammar::new(self.items, symbols, rule_starts, starts).unwrap();
-        Network::new(grammar, parts, documents).unwrap()
+        made(self.items, root, bodies, parts, starts, documents)
     }
 }
 
-fn shapes() -> impl Strategy_<Value = Shape> {
+fn shapes() -> impl Generator<Value = Shape> {
     let part = (
         prop::collection::vec(prop::collection::vec(any::<u32>(), 1..5), 0..9),
         prop::collection::vec(any::<u32>(), 0..40),
@@ -83,9 +78,7 @@ fn shapes() -> impl Strategy_<Value = Shape> {
         })
 }
 
-use proptest::strategy::Strategy as Strategy_;
-
-/// Rows as text: terms are their numbers in six digits, documents `d` and their number.
+/// Rows as text: terms are their numbers, documents `d` and their number.
 fn rows_of(network: &Network, answer: &dyn Answer) -> Vec<String> {
     let count = network.grammar().token_count();
     let names: Vec<String> = (0..=network.documents().last().copied().unwrap_or(0))
@@ -224,5 +217,81 @@ proptest! {
     ) {
         let limits = Limits { strategy: None, least, top, memory };
         check(&shape.network(), n, &limits);
+    }
+}
+
+/// A network of one part.
+fn of_rules(items: u32, root: Vec<u32>, bodies: Vec<Vec<u32>>, starts: Vec<u32>) -> Network {
+    let parts = vec![Part { root: 0..root.len() as u32, rules: 0..bodies.len() as u32 }];
+    let documents = (0..starts.len() as u32 - 1).collect();
+    made(items, root, bodies, parts, starts, documents)
+}
+
+#[test]
+fn documents_go_on_in_the_next_part_and_end_between_symbols() {
+    // Rule 0 is `a b`; it belongs to the first part, as rule 1 (`b a`) to the second.
+    let parts = vec![Part { root: 0..3, rules: 0..1 }, Part { root: 3..7, rules: 1..2 }];
+    let root = vec![2, 2, 0, 3, 1, 3, 0];
+    let network = made(2, root, vec![vec![0, 1], vec![1, 0]], parts, vec![0, 5, 5, 6, 7], vec![1, 2, 5, 8]);
+    for n in 1..=8 {
+        for memory in [0, 1 << 30] {
+            check(&network, n, &Limits { memory, ..Limits::default() });
+        }
+    }
+}
+
+#[test]
+fn counts_above_32_bits() {
+    // Every rule is the next one twice, and a document has the first one twice: 2^40 items, all the same.
+    let depth = 40;
+    let bodies = (1..=depth).map(|next| vec![1 + next; 2]).chain([vec![0]]).collect();
+    let network = of_rules(1, vec![1, 1, 1 + depth, 1], bodies, vec![0, 2, 3, 4]);
+    for n in [1, 2, 8] {
+        let sums = [(2_u64 << depth) + 1 - n, 2 - n.min(2), (1 << depth) + 1 - n];
+        for strategy in Strategy::ALL {
+            for memory in [0, 1 << 20, 1 << 30] {
+                let limits = Limits { memory, ..Limits::default() };
+                let asked = |task| answered(&network, task, strategy, &limits);
+                let sequence = shown(&vec![0; n as usize]);
+                let n = n as usize;
+                let all = format!("{sequence}|{}", sums.iter().sum::<u64>());
+                assert_eq!(asked(Task::SequenceCount { n }), [all]);
+                let rows = |document: usize| format!("{sequence}|d{document}|{}", sums[document]);
+                let expected: Vec<String> =
+                    (0..3).filter(|&document| sums[document] > 0).map(rows).collect();
+                assert_eq!(asked(Task::SequenceCountPerDocument { n }), expected);
+                let mut ranked = vec![rows(0), rows(2)];
+                ranked.extend((sums[1] > 0).then(|| rows(1)));
+                assert_eq!(asked(Task::RankedInvertedIndex { n }), ranked);
+            }
+        }
+    }
+}
+
+#[test]
+fn skewed_keys_do_not_fit_memory_and_are_cut() {
+    // Half of the root is one item, the rest has few kinds; all keys begin with the same bits.
+    let mut noise = 1_u64;
+    let mut next = |limit: u64| {
+        noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        ((noise >> 33) % limit) as u32
+    };
+    let items = 1 << 18;
+    let symbols = (0..20_000).map(|place| match place % 2 {
+        0 => 7,
+        _ => 5 + next(6),
+    });
+    let mut root: Vec<u32> = symbols.collect();
+    root.extend(vec![7; 20_000]);
+    root.extend((0..3000).map(|_| items + next(3)));
+    let bodies = vec![vec![items + 1, 7, 7], vec![items + 2; 9], vec![7, 7, 6]];
+    let end = root.len() as u32;
+    let network = of_rules(items, root, bodies, vec![0, 30_000, 30_001, 42_000, end]);
+    for n in [1, 2, 3, 5, 8] {
+        // An operation has room for some thousand records, or for some hundred.
+        for memory in [1 << 21, 1 << 18] {
+            check(&network, n, &Limits { memory, ..Limits::default() });
+        }
+        check(&network, n, &Limits { memory: 1 << 18, least: 700, top: Some(3), strategy: None });
     }
 }
