@@ -1,7 +1,7 @@
 //! How much there can be, before it is counted: bounds by summation from the rules up.
 //!
 //! A rule has at most as many different keys as it emits itself, and those that its sub-rules have; as it expands to items; and as there are
-//! in all. It has at most as many different rules below it as its sub-rules and those below them. All tables that
+//! in all. It has at most as many different rules below it as its sub-rules and those below them, and as there are rules behind it. All tables that
 //! count something are made for such a bound, so that none is ever made again larger.
 //!
 //! Cost: one sweep up over the sub-rules of the pruned rules. Size: 8 bytes a rule.
@@ -33,10 +33,10 @@ pub fn bounds(
 ) -> Result<Array<Bound>> {
     let rules = pruned.slices();
     let narrow = |number: u64| number.min(u32::MAX.into()) as u32;
-    let most = [narrow(most), pruned.rules()];
     work.fill_upwards("bounds of rules", Starts::One, network.levels(), |range, table, below| {
         let first_below = pruned.rules() as usize - below.len();
         for (rule, bound) in range.zip(table) {
+            let most = [narrow(most), pruned.rules() - rule - 1];
             let mut sum = [narrow(own(rule)), 0];
             for &[sub_rule, _] in rules.sub_rules(rule) {
                 let [keys, rules] = below[sub_rule as usize - first_below];

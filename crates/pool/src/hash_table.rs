@@ -12,16 +12,11 @@ use crate::Result;
 use crate::entry::{Entry, Key};
 use crate::work::{Scratch, Work};
 
-/// A table of keys with counts.
+/// The rows of a table of keys with counts.
 #[derive(Debug)]
 pub struct HashTable<K: Key> {
     status: Scratch<u32>,
     entries: Scratch<K::Entry>,
-    length: usize,
-    /// One less than the slots in use.
-    mask: usize,
-    /// How far a hash is shifted to give a slot.
-    shift: u32,
 }
 
 /// Slots for so many keys.
@@ -30,28 +25,36 @@ fn slots(keys: usize) -> usize {
 }
 
 impl<K: Key> HashTable<K> {
-    /// An empty one for at most so many keys.
+    /// Rows for at most so many keys.
     pub fn new(work: &Work<'_>, most: usize) -> Result<Self> {
-        let (status, entries) = (work.scratch(slots(most))?, work.scratch(most)?);
-        Ok(Self { status, entries, length: 0, mask: 1, shift: 63 })
+        Ok(Self { status: work.scratch(slots(most))?, entries: work.scratch(most)? })
     }
 
-    /// Bytes of one for so many keys.
-    pub fn bytes(most: usize) -> u64 {
-        4 * slots(most) as u64 + (most * size_of::<K::Entry>()) as u64
-    }
-
-    /// Prepares an empty one for at most so many keys, which are no more than it was made for.
+    /// The table, for at most so many keys, which are no more than the rows are for. It must be [taken](Table::take) out at the end.
     ///
     /// # Panics
-    /// If it is not empty, or was made for fewer.
-    pub fn prepare(&mut self, most: usize) {
-        assert!(self.length == 0 && most <= self.entries.len(), "a table for fewer keys");
+    /// If the rows are for fewer.
+    pub fn table(&mut self, most: usize) -> Table<'_, K> {
         let slots = slots(most);
-        self.mask = slots - 1;
-        self.shift = 64 - slots.trailing_zeros();
+        let (status, entries) = (&mut self.status[..slots], &mut self.entries[..most]);
+        let (mask, shift) = (slots - 1, 64 - slots.trailing_zeros());
+        Table { status, entries, length: 0, mask, shift }
     }
+}
 
+/// A table of keys with counts.
+#[derive(Debug)]
+pub struct Table<'t, K: Key> {
+    status: &'t mut [u32],
+    entries: &'t mut [K::Entry],
+    length: usize,
+    /// One less than the slots.
+    mask: usize,
+    /// How far a hash is shifted to give a slot.
+    shift: u32,
+}
+
+impl<'t, K: Key> Table<'t, K> {
     /// Counts more of a key, and says whether it is new.
     ///
     /// # Panics
@@ -94,18 +97,18 @@ impl<K: Key> HashTable<K> {
         }
     }
 
-    /// Empties it, and gives what was in it, in the order in which it was met.
-    pub fn take(&mut self) -> &mut [K::Entry] {
-        for place in 0..self.length {
-            let mut slot = (self.entries[place].key().hash() >> self.shift) as usize;
+    /// Empties the rows, and gives what was in them, in the order in which it was met.
+    pub fn take(self) -> &'t mut [K::Entry] {
+        let entries = &mut self.entries[..self.length];
+        for (place, entry) in (1..).zip(entries.iter()) {
+            let mut slot = (entry.key().hash() >> self.shift) as usize;
             // Slots before it may have been freed already, so the search goes on past free ones.
-            while self.status[slot] != place as u32 + 1 {
+            while self.status[slot] != place {
                 slot = (slot + 1) & self.mask;
             }
             self.status[slot] = 0;
         }
-        let length = std::mem::take(&mut self.length);
-        &mut self.entries[..length]
+        entries
     }
 }
 
@@ -122,13 +125,13 @@ mod tests {
         fn counts_as_a_map_does(rounds in proptest::collection::vec(
             proptest::collection::vec((0_u32..50, 1_u64..9), 0..200), 1..4)) {
             let work = Work::volatile(0);
-            let mut table = HashTable::<u32>::new(&work, 64).unwrap();
+            let mut rows = HashTable::<u32>::new(&work, 64).unwrap();
             for keys in rounds {
                 let mut map = HashMap::new();
                 for &(key, more) in &keys {
                     *map.entry(key).or_insert(0) += more;
                 }
-                table.prepare(map.len());
+                let mut table = rows.table(map.len());
                 let mut seen = Vec::new();
                 for &(key, more) in &keys {
                     let new = table.add(key, more);
@@ -144,7 +147,7 @@ mod tests {
                     table.take().iter().map(|entry| (entry.key(), entry.count())).collect();
                 prop_assert!(found.iter().map(|entry| entry.0).eq(seen.iter().copied()));
                 prop_assert_eq!(found.into_iter().collect::<HashMap<_, _>>(), map);
-                prop_assert!(table.status.iter().all(|&status| status == 0));
+                prop_assert!(rows.status.iter().all(|&status| status == 0));
             }
         }
     }
@@ -153,8 +156,8 @@ mod tests {
     fn keys_of_one_slot() {
         // Multiples of 2^32 as wide keys share their lowest bits.
         let work = Work::volatile(0);
-        let mut table = HashTable::<u64>::new(&work, 100).unwrap();
-        table.prepare(100);
+        let mut rows = HashTable::<u64>::new(&work, 100).unwrap();
+        let mut table = rows.table(100);
         (0..100_u64).for_each(|key| assert!(table.add(key << 40, u64::from(u32::MAX) + key)));
         (0..100_u64).for_each(|key| assert_eq!(table.get(key << 40), u64::from(u32::MAX) + key));
         assert_eq!(table.take().len(), 100);

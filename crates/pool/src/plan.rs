@@ -96,7 +96,8 @@ impl<'n> Plan<'n> {
             symbols.iter().fold([0, 0], |sum, &symbol| add(sum, emit.bound(symbol), most))
         };
         let symbols_of = |document: usize| starts[document + 1] - starts[document];
-        let cuts = runs(documents, sizes.symbols.into(), |document| Some(symbols_of(document).into()));
+        let cuts =
+            runs(documents, sizes.symbols.into(), |document| Some(symbols_of(document).into()));
         let bounds = work.fill(phase, &cuts, |operation, own: &mut [Bound]| {
             for (document, bound) in (cuts[operation]..).zip(own) {
                 *bound = sum(starts[document]..starts[document + 1]);

@@ -36,15 +36,16 @@ impl Pruned {
         let rules = network.grammar().rule_count() as usize;
         let cuts: Vec<usize> = (0..rules).step_by(RULES_AT_ONCE).chain([rules]).collect();
         let cuts = if rules == 0 { vec![0, 0] } else { cuts };
-        let sizes = work.fill("sizes of pruned rules", &cuts, |operation, own: &mut [[u32; 2]]| {
-            let mut body = Vec::new();
-            for (rule, size) in (cuts[operation]..).zip(own) {
-                sort(grammar.body(rule as u32), &mut body);
-                body.dedup();
-                let words = body.partition_point(|&symbol| symbol < items);
-                *size = [(body.len() - words) as u32, words as u32];
-            }
-        })?;
+        let sizes =
+            work.fill("sizes of pruned rules", &cuts, |operation, own: &mut [[u32; 2]]| {
+                let mut body = Vec::new();
+                for (rule, size) in (cuts[operation]..).zip(own) {
+                    sort(grammar.body(rule as u32), &mut body);
+                    body.dedup();
+                    let words = body.partition_point(|&symbol| symbol < items);
+                    *size = [(body.len() - words) as u32, words as u32];
+                }
+            })?;
         let all = [0, rules + 1];
         let places = work.fill("places of pruned rules", &all, |_, own: &mut [Place]| {
             let mut start = 0;

@@ -5,21 +5,28 @@
 //! a word was empty; taking out is a few instructions for every number, and nothing for numbers that are not there but for
 //! the words of the topmost level, one for 2^18 numbers. An eighth of a byte a number, in one row.
 
-use crate::work::{Scratch, Work};
 use crate::Result;
+use crate::work::{Scratch, Work};
 
 const LEVELS: usize = 3;
 
+/// The row of a set.
+#[derive(Debug)]
+pub struct QueueRow {
+    words: Scratch<u64>,
+    starts: [usize; LEVELS + 1],
+}
+
 /// The set.
 #[derive(Debug)]
-pub struct Queue {
-    words: Scratch<u64>,
+pub struct Queue<'q> {
+    words: &'q mut [u64],
     /// Where each level starts, the lowest first, and where the topmost ends.
     starts: [usize; LEVELS + 1],
 }
 
-impl Queue {
-    /// An empty one for numbers below `limit`.
+impl QueueRow {
+    /// A row for numbers below `limit`.
     pub fn new(work: &Work<'_>, limit: usize) -> Result<Self> {
         let mut starts = [0; LEVELS + 1];
         let mut length = limit;
@@ -30,6 +37,13 @@ impl Queue {
         Ok(Self { words: work.scratch(starts[LEVELS])?, starts })
     }
 
+    /// The set, which is empty, and must be [drained](Queue::drain) at the end.
+    pub fn queue(&mut self) -> Queue<'_> {
+        Queue { words: &mut self.words, starts: self.starts }
+    }
+}
+
+impl Queue<'_> {
     /// Puts a number in.
     #[inline]
     pub fn put(&mut self, number: u32) {
@@ -75,7 +89,8 @@ mod tests {
     #[test]
     fn numbers_come_in_order() {
         let work = Work::volatile(0);
-        let mut queue = Queue::new(&work, 1 << 20).unwrap();
+        let mut row = QueueRow::new(&work, 1 << 20).unwrap();
+        let mut queue = row.queue();
         for number in [9, 80_000, 9, 1, (1 << 20) - 1, 64, 4096] {
             queue.put(number);
         }
@@ -89,6 +104,6 @@ mod tests {
         });
         assert_eq!(taken, [1, 9, 64, 65, 4096, 80_000, 500_000, (1 << 20) - 1]);
         queue.drain(|_, _| panic!("it is empty"));
-        Queue::new(&work, 0).unwrap().drain(|_, _| panic!("it is empty"));
+        QueueRow::new(&work, 0).unwrap().queue().drain(|_, _| panic!("it is empty"));
     }
 }

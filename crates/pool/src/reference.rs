@@ -46,14 +46,22 @@ struct Noise(u64);
 
 impl Noise {
     fn below(&mut self, limit: u32) -> u32 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as u32 % limit.max(1)
     }
 }
 
 impl Shape {
     /// A rule that has room among those from `least` on, or an item; with its length. Small numbers come often.
-    fn symbol(&self, noise: &mut Noise, least: u32, reach: u32, room: u64, lengths: &[u64]) -> (u32, u64) {
+    fn symbol(
+        &self,
+        noise: &mut Noise,
+        least: u32,
+        reach: u32,
+        room: u64,
+        lengths: &[u64],
+    ) -> (u32, u64) {
         let rules = (lengths.len() as u32 - least).min(reach);
         if rules > 0 && noise.below(100) < self.rule_share {
             let limit = 1 + noise.below(rules);

@@ -64,22 +64,26 @@ impl<K: Key> RuleTables<K> {
             }
         })?;
         let at = Starts::At(&starts);
-        let entries = work.fill_upwards("tables", at, network.levels(), |range, table, below| {
-            let first = at.of(range.start);
-            let first_below = at.of(pruned.rules()) - below.len();
-            for rule in range.filter(|&rule| fits(rule as usize)) {
-                let room = &mut table[at.of(rule) - first..at.of(rule + 1) - first];
-                let mut length = 0;
-                own(rule, &mut |key, count| add(room, &mut length, key, count));
-                for &[sub_rule, times] in rules.sub_rules(rule) {
-                    // A sub-rule has no more keys than its user, so it has a table too.
-                    let entries = &below[at.of(sub_rule) - first_below..at.of(sub_rule + 1) - first_below];
-                    for entry in entries.iter().take_while(|entry: &&K::Entry| entry.count() > 0) {
-                        add(room, &mut length, entry.key(), entry.count() * u64::from(times));
+        let entries =
+            work.fill_upwards("tables", at, network.levels(), |range, table, below| {
+                let first = at.of(range.start);
+                let first_below = at.of(pruned.rules()) - below.len();
+                for rule in range.filter(|&rule| fits(rule as usize)) {
+                    let room = &mut table[at.of(rule) - first..at.of(rule + 1) - first];
+                    let mut length = 0;
+                    own(rule, &mut |key, count| add(room, &mut length, key, count));
+                    for &[sub_rule, times] in rules.sub_rules(rule) {
+                        // A sub-rule has no more keys than its user, so it has a table too.
+                        let entries = &below
+                            [at.of(sub_rule) - first_below..at.of(sub_rule + 1) - first_below];
+                        for entry in
+                            entries.iter().take_while(|entry: &&K::Entry| entry.count() > 0)
+                        {
+                            add(room, &mut length, entry.key(), entry.count() * u64::from(times));
+                        }
                     }
                 }
-            }
-        })?;
+            })?;
         Ok(Self { starts, entries })
     }
 

@@ -21,29 +21,36 @@ pub struct TermsOf<'n, K: Key> {
 }
 
 impl<'n, K: Key> TermsOf<'n, K> {
-    /// The terms of a network, with tables if the rules shall have some.
-    pub fn new(
-        work: &mut Work<'_>,
-        network: &'n Network,
-        pruned: &'n Pruned,
-        with_tables: bool,
-    ) -> Result<Self> {
+    /// The terms of a network.
+    pub fn new(work: &mut Work<'_>, network: &'n Network, pruned: &'n Pruned) -> Result<Self> {
         let terms = network.grammar().token_count();
         let rules = pruned.slices();
         let own = |rule| rules.words(rule).len() as u64;
         let length = |rule| network.lengths()[rule as usize];
         let bounds = bounds(work, network, pruned, own, length, terms.into())?;
-        let tables = if with_tables {
-            let emit = |rule, each: &mut dyn FnMut(K, u64)| {
-                for &[word, times] in rules.words(rule) {
-                    each(K::of_number(word), times.into());
-                }
-            };
-            Some(RuleTables::new(work, network, pruned, &bounds, emit)?)
-        } else {
-            None
+        Ok(Self { root: network.grammar().root(), terms, pruned: rules, bounds, tables: None })
+    }
+
+    /// The same with tables for rules.
+    pub fn with_tables(
+        self,
+        work: &mut Work<'_>,
+        network: &Network,
+        pruned: &Pruned,
+    ) -> Result<Self> {
+        let rules = pruned.slices();
+        let own = |rule, each: &mut dyn FnMut(K, u64)| {
+            for &[word, times] in rules.words(rule) {
+                each(K::of_number(word), times.into());
+            }
         };
-        Ok(Self { root: network.grammar().root(), terms, pruned: rules, bounds, tables })
+        let tables = RuleTables::new(work, network, pruned, &self.bounds, own)?;
+        Ok(Self { tables: Some(tables), ..self })
+    }
+
+    /// The bounds of every rule.
+    pub fn bounds(&self) -> &[Bound] {
+        &self.bounds
     }
 }
 

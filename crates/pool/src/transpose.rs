@@ -91,7 +91,9 @@ impl<K: Key> Transposition<K> {
                 let begin = keys.len();
                 for (document, start, end) in &mut documents {
                     let rest = &entries[*start..*end];
-                    let own = rest.iter().take_while(|entry| limit.is_none_or(|limit| entry.key() < *limit));
+                    let own = rest
+                        .iter()
+                        .take_while(|entry| limit.is_none_or(|limit| entry.key() < *limit));
                     let before = keys.len();
                     for entry in own {
                         keys.push(entry.key());
@@ -222,6 +224,32 @@ impl<K: Key> Postings<K> {
         (&self.documents[range.clone()], self.counts.get(range).unwrap_or(&[]))
     }
 
+    /// Keeps keys that `keep` says, and at most so many documents of each.
+    pub fn keep(&mut self, keep: impl Fn(K) -> bool, top: usize) {
+        let mut from = 0;
+        let (mut keys, mut entries) = (0, 0);
+        for place in 0..self.keys.len() {
+            let (start, end) = (from, self.ends[place] as usize);
+            from = end;
+            let kept = (end - start).min(top);
+            if kept == 0 || !keep(self.keys[place]) {
+                continue;
+            }
+            self.documents.copy_within(start..start + kept, entries);
+            if !self.counts.is_empty() {
+                self.counts.copy_within(start..start + kept, entries);
+            }
+            entries += kept;
+            self.keys[keys] = self.keys[place];
+            self.ends[keys] = entries as u64;
+            keys += 1;
+        }
+        self.keys.truncate(keys);
+        self.ends.truncate(keys);
+        self.documents.truncate(entries);
+        self.counts.truncate(entries);
+    }
+
     /// Makes one of entries of one document that follow each other.
     fn add_up(&mut self) {
         let (mut kept, mut from) = (0, 0);
@@ -269,7 +297,7 @@ mod tests {
             let network = shape.network();
             let mut work = Work::volatile(1 << 20);
             let pruned = Pruned::new(&mut work, &network).unwrap();
-            let terms = TermsOf::<u32>::new(&mut work, &network, &pruned, false).unwrap();
+            let terms = TermsOf::<u32>::new(&mut work, &network, &pruned).unwrap();
             let plan = Plan::new(&mut work, "documents", &network, &terms, sizes).unwrap();
             let walkers = Walkers::new(&work, &network, &pruned, &plan, &terms).unwrap();
             let mut expected: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();

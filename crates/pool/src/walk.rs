@@ -17,10 +17,10 @@ use tadoc_core::{Network, grammar::Slices};
 use crate::Result;
 use crate::bounds::Bound;
 use crate::entry::{Count, Entry, Key};
-use crate::hash_table::HashTable;
+use crate::hash_table::{HashTable, Table};
 use crate::plan::{Plan, Stretch};
 use crate::pruned::{Pruned, PrunedSlices};
-use crate::queue::Queue;
+use crate::queue::{Queue, QueueRow};
 use crate::work::{Scratch, Work};
 
 /// What rules and stretches of the root emit.
@@ -51,9 +51,8 @@ pub trait Emit: Sync {
 }
 
 /// Counters for every number there is.
-#[derive(Debug)]
-struct Dense<C> {
-    counts: Scratch<C>,
+struct Dense<'t, C> {
+    counts: &'t mut [C],
 }
 
 /// Where something is counted.
@@ -65,10 +64,10 @@ trait Tally<K: Key> {
     fn settle(&mut self, key: K) -> u64;
 }
 
-impl<K: Key> Tally<K> for HashTable<K> {
+impl<K: Key> Tally<K> for Table<'_, K> {
     #[inline]
     fn add(&mut self, key: K, more: u64) -> bool {
-        HashTable::add(self, key, more)
+        Table::add(self, key, more)
     }
 
     #[inline]
@@ -77,7 +76,7 @@ impl<K: Key> Tally<K> for HashTable<K> {
     }
 }
 
-impl<K: Key> Tally<K> for Dense<K::Count> {
+impl<K: Key> Tally<K> for Dense<'_, K::Count> {
     #[inline]
     fn add(&mut self, key: K, more: u64) -> bool {
         let counter = &mut self.counts[key.number() as usize];
@@ -93,84 +92,73 @@ impl<K: Key> Tally<K> for Dense<K::Count> {
     }
 }
 
-/// A table, and a row of counters for what is too much for it.
-#[derive(Debug)]
-struct Tables<K: Key> {
+/// The rows of a hash table, and counters for what is too much for it.
+struct Rows<K: Key> {
     hashed: HashTable<K>,
-    dense: Dense<K::Count>,
+    counts: Scratch<K::Count>,
 }
 
-impl<K: Key> Tables<K> {
+impl<K: Key> Rows<K> {
     fn new(work: &Work<'_>, most: u32, numbers: usize) -> Result<Self> {
         let hashed = HashTable::new(work, most as usize)?;
-        Ok(Self { hashed, dense: Dense { counts: work.scratch(numbers)? } })
+        Ok(Self { hashed, counts: work.scratch(numbers)? })
     }
 }
 
 /// Goes over documents, one at a time.
 pub struct Walker<K: Key> {
-    rules: Tables<K::Rule>,
-    keys: Tables<K>,
-    waiting: Queue,
+    rules: Rows<K::Rule>,
+    keys: Rows<K>,
+    waiting: QueueRow,
     /// Keys that are counted in the row of counters.
-    counted: Queue,
+    counted: QueueRow,
 }
 
 impl<K: Key> Walker<K> {
-    fn new<E: Emit<Key = K>>(work: &Work<'_>, plan: &Plan<'_>, emit: &E, rules: u32) -> Result<Self> {
-        let hashed = plan.sizes().hashed;
-        let keys_hashed = if emit.numbers().is_some() { hashed } else { u32::MAX };
-        let (most, above) = plan.largest([keys_hashed, hashed]);
-        let numbers = if above[0] { emit.numbers().unwrap_or(0) } else { 0 };
-        let dense_rules = if above[1] { rules as usize } else { 0 };
+    fn new<E: Emit<Key = K>>(
+        work: &Work<'_>,
+        plan: &Plan<'_>,
+        over: &Over<'_, E>,
+        rules: u32,
+    ) -> Result<Self> {
+        let (most, above) = plan.largest(over.hashed);
+        let numbers = if above[0] { over.emit.numbers().unwrap_or(0) } else { 0 };
+        let counted_rules = if above[1] { rules as usize } else { 0 };
         Ok(Self {
-            rules: Tables::new(work, most[1], dense_rules)?,
-            keys: Tables::new(work, most[0], numbers)?,
-            waiting: Queue::new(work, rules as usize)?,
-            counted: Queue::new(work, numbers)?,
+            rules: Rows::new(work, most[1], counted_rules)?,
+            keys: Rows::new(work, most[0], numbers)?,
+            waiting: QueueRow::new(work, rules as usize)?,
+            counted: QueueRow::new(work, numbers)?,
         })
     }
 
     /// Appends the keys of a stretch with their counts, by key ascending.
-    pub fn walk<E: Emit<Key = K>>(
+    fn walk<E: Emit<Key = K>>(
         &mut self,
         over: &Over<'_, E>,
         stretch: &Stretch,
         into: &mut Vec<K::Entry>,
     ) {
         let Self { rules, keys, waiting, counted } = self;
-        let [most_keys, most_rules] = stretch.bound;
-        if most_keys <= over.hashed_keys {
-            keys.hashed.prepare(most_keys as usize);
-            let add = |key: K, more: u64| {
-                keys.hashed.add(key, more);
-            };
-            if most_rules <= over.hashed_rules {
-                rules.hashed.prepare(most_rules as usize);
-                over.walk(stretch, &mut rules.hashed, waiting, add);
-                rules.hashed.take();
-            } else {
-                over.walk(stretch, &mut rules.dense, waiting, add);
-            }
-            let found = keys.hashed.take();
+        if stretch.bound[0] <= over.hashed[0] {
+            let mut table = keys.hashed.table(stretch.bound[0] as usize);
+            over.walk(stretch, rules, waiting, |key, more| {
+                table.add(key, more);
+            });
+            let found = table.take();
             found.sort_unstable_by_key(Entry::key);
             into.extend_from_slice(found);
         } else {
-            let add = |key: K, more: u64| {
-                if Tally::<K>::add(&mut keys.dense, key, more) {
+            let mut counted = counted.queue();
+            let mut counts = Dense { counts: &mut keys.counts };
+            over.walk(stretch, rules, waiting, |key, more| {
+                if Tally::<K>::add(&mut counts, key, more) {
                     counted.put(key.number());
                 }
-            };
-            if most_rules <= over.hashed_rules {
-                rules.hashed.prepare(most_rules as usize);
-                over.walk(stretch, &mut rules.hashed, waiting, add);
-                rules.hashed.take();
-            } else {
-                over.walk(stretch, &mut rules.dense, waiting, add);
-            }
+            });
             counted.drain(|number, _| {
                 let key = K::of_number(number);
-                into.push(K::Entry::new(key, Tally::<K>::settle(&mut keys.dense, key)));
+                into.push(K::Entry::new(key, Tally::<K>::settle(&mut counts, key)));
             });
         }
     }
@@ -182,8 +170,8 @@ pub struct Over<'a, E> {
     root: &'a [u32],
     pruned: PrunedSlices<'a>,
     emit: &'a E,
-    hashed_keys: u32,
-    hashed_rules: u32,
+    /// The bounds up to which keys and rules are counted in hash tables.
+    hashed: Bound,
 }
 
 impl<E: Emit> Over<'_, E> {
@@ -192,8 +180,28 @@ impl<E: Emit> Over<'_, E> {
     fn walk(
         &self,
         stretch: &Stretch,
+        rules: &mut Rows<<E::Key as Key>::Rule>,
+        waiting: &mut QueueRow,
+        add: impl FnMut(E::Key, u64),
+    ) {
+        let waiting = &mut waiting.queue();
+        if stretch.bound[1] <= self.hashed[1] {
+            let mut table = rules.hashed.table(stretch.bound[1] as usize);
+            self.walk_rules(stretch, &mut table, waiting, add);
+            table.take();
+        } else {
+            let mut counts = Dense { counts: &mut rules.counts };
+            self.walk_rules(stretch, &mut counts, waiting, add);
+        }
+    }
+
+    /// The same, with the weights of rules in a table.
+    #[inline]
+    fn walk_rules(
+        &self,
+        stretch: &Stretch,
         rules: &mut impl Tally<<E::Key as Key>::Rule>,
-        waiting: &mut Queue,
+        waiting: &mut Queue<'_>,
         mut add: impl FnMut(E::Key, u64),
     ) {
         let emit = self.emit;
@@ -220,7 +228,7 @@ impl<E: Emit> Over<'_, E> {
         rule: u32,
         weight: u64,
         rules: &mut impl Tally<<E::Key as Key>::Rule>,
-        waiting: &mut Queue,
+        waiting: &mut Queue<'_>,
         add: &mut impl FnMut(E::Key, u64),
     ) {
         let table = self.emit.table(rule);
@@ -253,17 +261,16 @@ impl<'a, E: Emit> Walkers<'a, E> {
         plan: &'a Plan<'a>,
         emit: &'a E,
     ) -> Result<Self> {
-        let threads = rayon::current_num_threads().min(plan.operations().len());
-        let walkers = (0..threads).map(|_| Walker::new(work, plan, emit, pruned.rules()));
         let hashed = plan.sizes().hashed;
         let over = Over {
             grammar: network.grammar().slices(),
             root: network.grammar().root(),
             pruned: pruned.slices(),
             emit,
-            hashed_keys: if emit.numbers().is_some() { hashed } else { u32::MAX },
-            hashed_rules: hashed,
+            hashed: [if emit.numbers().is_some() { hashed } else { u32::MAX }, hashed],
         };
+        let threads = rayon::current_num_threads().min(plan.operations().len());
+        let walkers = (0..threads).map(|_| Walker::new(work, plan, &over, pruned.rules()));
         let idle = Mutex::new(walkers.collect::<Result<_>>()?);
         Ok(Self { over, plan, idle, given_back: Condvar::new() })
     }
@@ -314,7 +321,7 @@ mod tests {
 
     use super::*;
     use crate::plan::Sizes;
-    use crate::reference::{deep, sizes, shapes, texts};
+    use crate::reference::{deep, shapes, sizes, texts};
     use crate::terms::TermsOf;
 
     /// Every stretch with its document, its terms and their counts, in order.
@@ -323,7 +330,10 @@ mod tests {
     fn walked<K: Key>(network: &Network, sizes: Sizes, with_tables: bool) -> Found {
         let mut work = Work::volatile(1 << 20);
         let pruned = Pruned::new(&mut work, network).unwrap();
-        let terms = TermsOf::<K>::new(&mut work, network, &pruned, with_tables).unwrap();
+        let mut terms = TermsOf::<K>::new(&mut work, network, &pruned).unwrap();
+        if with_tables {
+            terms = terms.with_tables(&mut work, network, &pruned).unwrap();
+        }
         let plan = Plan::new(&mut work, "documents", network, &terms, sizes).unwrap();
         let walkers = Walkers::new(&work, network, &pruned, &plan, &terms).unwrap();
         let mut found = Vec::new();

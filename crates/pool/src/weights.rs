@@ -65,7 +65,9 @@ impl Weights {
                 for rule in range {
                     let weight = counters.get(items + rule as usize);
                     if weight == 0
-                        || give(rule, &mut |item, times| counters.add(item as usize, weight * times))
+                        || give(rule, &mut |item, times| {
+                            counters.add(item as usize, weight * times)
+                        })
                     {
                         continue;
                     }

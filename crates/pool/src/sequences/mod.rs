@@ -32,6 +32,7 @@ mod weights;
 mod windows;
 
 use tadoc_core::answer::Answer;
+use tadoc_core::task::LONGEST_SEQUENCE;
 use tadoc_core::{Limits, Network, Strategy, Task};
 
 use self::buckets::MOST_BUCKET_BITS;
@@ -41,9 +42,9 @@ use self::labels::Packing;
 use self::per_document::SequenceVectors;
 use self::ranked::RankedIndex;
 use self::source::Source;
-use crate::Result;
 use crate::pruned::Pruned;
 use crate::work::Work;
+use crate::{Error, Result};
 
 /// An operation takes this part of the memory that the work may take: there is one for each thread, and some is for others.
 const PART_OF_MEMORY: u64 = 16;
@@ -68,10 +69,20 @@ impl Budget {
     }
 }
 
+/// Why a task over sequences goes top-down if nothing else is asked for.
+pub(crate) fn reason(task: Task) -> &'static str {
+    match task {
+        Task::RankedInvertedIndex { .. } => {
+            "a sequence has few places, and the documents of a rule are known"
+        }
+        Task::SequenceCountPerDocument { .. } => {
+            "a sequence is in few rules, so tables save little"
+        }
+        _ => "weights visit every symbol once, tables no fewer",
+    }
+}
+
 /// Answers one of the tasks over sequences.
-///
-/// # Panics
-/// If the task is none of them, or its sequences are too long.
 pub(crate) fn answer<'v>(
     work: &mut Work<'_>,
     network: &'v Network,
@@ -81,6 +92,9 @@ pub(crate) fn answer<'v>(
     limits: &Limits,
 ) -> Result<Box<dyn Answer + 'v>> {
     let n = task.terms_of_a_key();
+    if !(1..=LONGEST_SEQUENCE).contains(&n) {
+        return Err(Error::Unsupported { what: format!("sequences of {n} terms") });
+    }
     let packing = Packing { n, bits: bits_for(network.grammar().token_count()) };
     let asked = Asked { packing, task, strategy, least: limits.least, top: limits.top };
     match packing.key_bits() {
@@ -136,7 +150,7 @@ impl Asked {
             Task::RankedInvertedIndex { .. } => {
                 Box::new(RankedIndex::new::<u64>(work, &source, pruned, packing, least, top)?)
             }
-            task => panic!("{} is not about sequences", task.name()),
+            task => return Err(Error::Unsupported { what: task.name().to_string() }),
         })
     }
 }

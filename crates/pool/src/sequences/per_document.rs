@@ -27,7 +27,7 @@ use super::runs::{Place, RunRows, put_ranked};
 use super::sort::{Record, Sorter};
 use super::source::Source;
 use crate::Result;
-use crate::entry::{self, Entry, Key as _};
+use crate::entry::{self, Entry};
 use crate::plan::{Plan, Sizes};
 use crate::pruned::Pruned;
 use crate::walk::Walkers;
@@ -94,44 +94,44 @@ impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
         let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
         let rules = RulesOf::<K, H, R>::of_sequences(work, source, pruned)?;
         let sizes = Sizes { keys: most.min(u32::MAX.into()) as u32, ..Sizes::default() };
-        let plan =
-            Plan::new(work, "sequences that documents can have", network, &rules, sizes)?;
+        let plan = Plan::new(work, "sequences that documents can have", network, &rules, sizes)?;
         let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;
         let operations = plan.operations();
-        let documents = work.append("sequences of documents", operations.len(), |operation, block| {
-            if operations[operation].is_cut() {
-                let mut grouping = Grouping::<H, u64>::new(layout, most);
+        let documents =
+            work.append("sequences of documents", operations.len(), |operation, block| {
+                if operations[operation].is_cut() {
+                    let mut grouping = Grouping::<H, u64>::new(layout, most);
+                    walkers.walk(operation, |stretch, found| {
+                        source.of_root(stretch.root.clone(), |_, key| grouping.push(key, 1));
+                        for entry in found.iter() {
+                            let count = entry.count();
+                            source.of_rule(entry.key().number(), |key| grouping.push(key, count));
+                        }
+                    });
+                    grouping.put(block);
+                    return Ok(());
+                }
+                let (mut ends, mut keys, mut runs) = (Vec::new(), Vec::new(), Vec::new());
+                let mut sorter = Sorter::<K, u64>::default();
                 walkers.walk(operation, |stretch, found| {
-                    source.of_root(stretch.root.clone(), |_, key| grouping.push(key, 1));
+                    let records = &mut sorter.records;
+                    records.clear();
+                    source.of_root(stretch.root.clone(), |_, key| records.push((key, 1)));
                     for entry in found.iter() {
                         let count = entry.count();
-                        source.of_rule(entry.key().number(), |key| grouping.push(key, count));
+                        source.of_rule(entry.key().number(), |key| records.push((key, count)));
                     }
+                    let ranking = rank(sorter.sort(packing.key_bits()), is_kept, top);
+                    let before = keys.len() as u64;
+                    keys.extend_from_slice(&ranking.keys);
+                    runs.extend(ranking.runs.iter().map(|&[count, end]| [count, before + end]));
+                    ends.push([stretch.document, runs.len() as u32]);
                 });
-                grouping.put(block);
-                return Ok(());
-            }
-            let (mut ends, mut keys, mut runs) = (Vec::new(), Vec::new(), Vec::new());
-            let mut sorter = Sorter::<K, u64>::default();
-            walkers.walk(operation, |stretch, found| {
-                let records = &mut sorter.records;
-                records.clear();
-                source.of_root(stretch.root.clone(), |_, key| records.push((key, 1)));
-                for entry in found.iter() {
-                    let count = entry.count();
-                    source.of_rule(entry.key().number(), |key| records.push((key, count)));
-                }
-                let ranking = rank(sorter.sort(packing.key_bits()), is_kept, top);
-                let before = keys.len() as u64;
-                keys.extend_from_slice(&ranking.keys);
-                runs.extend(ranking.runs.iter().map(|&[count, end]| [count, before + end]));
-                ends.push([stretch.document, runs.len() as u32]);
-            });
-            block.put(&ends);
-            block.put(&keys);
-            block.put(&runs);
-            Ok(())
-        })?;
+                block.put(&ends);
+                block.put(&keys);
+                block.put(&runs);
+                Ok(())
+            })?;
         let order: Vec<Contents> = operations
             .iter()
             .map(|operation| match operation.is_cut() {
@@ -153,20 +153,21 @@ impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
             })
             .collect();
         let none = Records::new(documents.clone(), 0..0);
-        let ranked = work.append("sequences of large documents", pieces.len(), |operation, block| {
-            let (large, piece) = &pieces[operation];
-            let least: K = layout.least(piece.buckets.start);
-            let mut counted = Counted::default();
-            count(layout, piece, &none, &large.sequences, |key, count| {
-                if is_kept(least.plus(key.to())) {
-                    counted.push(key, count);
-                }
-            });
-            let Ranking { keys, runs } = counted.rank(top);
-            put_ranked(block, piece.buckets.start, &keys, &runs);
-            block.put(&[large.document]);
-            Ok(())
-        })?;
+        let ranked =
+            work.append("sequences of large documents", pieces.len(), |operation, block| {
+                let (large, piece) = &pieces[operation];
+                let least: K = layout.least(piece.buckets.start);
+                let mut counted = Counted::default();
+                count(layout, piece, &none, &large.sequences, |key, count| {
+                    if is_kept(least.plus(key.to())) {
+                        counted.push(key, count);
+                    }
+                });
+                let Ranking { keys, runs } = counted.rank(top);
+                put_ranked(block, piece.buckets.start, &keys, &runs);
+                block.put(&[large.document]);
+                Ok(())
+            })?;
         let (top, kind) = (top as u64, PhantomData);
         Ok(Self { network, packing, layout, documents, order, ranked, top, kind })
     }
@@ -175,22 +176,20 @@ impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
 /// Documents that were cut, with the blocks of each.
 fn stretches(order: &[Contents]) -> impl Iterator<Item = (u32, Range<usize>)> {
     let mut start = 0;
-    order.chunk_by(|one, other| one == other && *one != Contents::Documents).filter_map(move |own| {
-        let blocks = start..start + own.len();
-        start = blocks.end;
-        match own[0] {
-            Contents::Documents => None,
-            Contents::Stretch(document) => Some((document, blocks)),
-        }
-    })
+    order.chunk_by(|one, other| one == other && *one != Contents::Documents).filter_map(
+        move |own| {
+            let blocks = start..start + own.len();
+            start = blocks.end;
+            match own[0] {
+                Contents::Documents => None,
+                Contents::Stretch(document) => Some((document, blocks)),
+            }
+        },
+    )
 }
 
 /// Counts the sequences of sorted records, and ranks those that are kept.
-fn rank<K: Key>(
-    records: &[Record<K, u64>],
-    is_kept: impl Fn(K) -> bool,
-    top: usize,
-) -> Ranking<K> {
+fn rank<K: Key>(records: &[Record<K, u64>], is_kept: impl Fn(K) -> bool, top: usize) -> Ranking<K> {
     let mut counted = Counted::default();
     for same in records.chunk_by(|one, other| one.0 == other.0) {
         if is_kept(same[0].0) {

@@ -93,7 +93,18 @@ impl<'n, K: Key, H: Key, C: Count> RankedIndex<'n, K, H, C> {
         let rows_at_once = budget.records(2 * size_of::<(u32, C)>() as u64) as usize;
         let top = top.unwrap_or(usize::MAX);
         let kind = std::marker::PhantomData;
-        Ok(Self { network, packing, layout, sites, pieces, of_rules, least, top, rows_at_once, kind })
+        Ok(Self {
+            network,
+            packing,
+            layout,
+            sites,
+            pieces,
+            of_rules,
+            least,
+            top,
+            rows_at_once,
+            kind,
+        })
     }
 
     /// The sites of a piece, sorted. Keys are above the least of its first bucket. Nothing if it has one key: then they need no sorting.
@@ -114,7 +125,12 @@ impl<'n, K: Key, H: Key, C: Count> RankedIndex<'n, K, H, C> {
     }
 
     /// Rows of sorted sites from the place `next` on, up to where there are enough of them. Sets `next` to where to go on.
-    fn rows(&self, piece: &Piece<H>, sites: &[Record<H, u32>], next: &mut usize) -> PieceRows<K, C> {
+    fn rows(
+        &self,
+        piece: &Piece<H>,
+        sites: &[Record<H, u32>],
+        next: &mut usize,
+    ) -> PieceRows<K, C> {
         let least: K = self.layout.least(piece.buckets.start);
         let mut rows = PieceRows { keys: Vec::new(), ends: Vec::new(), documents: Vec::new() };
         let mut found = Found::new(self);

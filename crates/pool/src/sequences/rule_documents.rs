@@ -111,11 +111,7 @@ impl<K: Key, H: Key, R: entry::Key> Emit for RulesOf<'_, '_, K, H, R> {
 
     #[inline]
     fn table(&self, rule: u32) -> &[R::Entry] {
-        if self.source.descends(rule) {
-            &[]
-        } else {
-            &self.own[rule as usize..rule as usize + 1]
-        }
+        if self.source.descends(rule) { &[] } else { &self.own[rule as usize..rule as usize + 1] }
     }
 
     fn numbers(&self) -> Option<usize> {
@@ -142,11 +138,13 @@ impl<C: Count> RuleDocuments<C> {
         let documents = network.documents().len() as u64;
         let weights = weights::of_rules(work, source, pruned)?;
         let at_once = Budget::new(work).records(BYTES_OF_AN_ENTRY);
-        let buckets = even_buckets::<R>(weights.iter().map(|&weight| weight.min(documents)), at_once);
+        let buckets =
+            even_buckets::<R>(weights.iter().map(|&weight| weight.min(documents)), at_once);
         let firsts: Vec<u32> =
             std::iter::once(0).chain(buckets.iter().map(|first| first.number())).collect();
         let rules = RulesOf::<K, H, R>::of_rules(work, source, pruned)?;
-        let plan = Plan::new(work, "rules that documents can have", network, &rules, Sizes::default())?;
+        let plan =
+            Plan::new(work, "rules that documents can have", network, &rules, Sizes::default())?;
         let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;
         let found = Transposition::new(work, "rules of documents", &walkers, buckets, true)?;
         let blocks = work.append("documents of rules", found.buckets(), |bucket, block| {

@@ -232,7 +232,8 @@ fn documents_go_on_in_the_next_part_and_end_between_symbols() {
     // Rule 0 is `a b`; it belongs to the first part, as rule 1 (`b a`) to the second.
     let parts = vec![Part { root: 0..3, rules: 0..1 }, Part { root: 3..7, rules: 1..2 }];
     let root = vec![2, 2, 0, 3, 1, 3, 0];
-    let network = made(2, root, vec![vec![0, 1], vec![1, 0]], parts, vec![0, 5, 5, 6, 7], vec![1, 2, 5, 8]);
+    let network =
+        made(2, root, vec![vec![0, 1], vec![1, 0]], parts, vec![0, 5, 5, 6, 7], vec![1, 2, 5, 8]);
     for n in 1..=8 {
         for memory in [0, 1 << 30] {
             check(&network, n, &Limits { memory, ..Limits::default() });
@@ -273,7 +274,8 @@ fn skewed_keys_do_not_fit_memory_and_are_cut() {
     // Half of the root is one item, the rest has few kinds; all keys begin with the same bits.
     let mut noise = 1_u64;
     let mut next = |limit: u64| {
-        noise = noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        noise =
+            noise.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((noise >> 33) % limit) as u32
     };
     let items = 1 << 18;
