@@ -38,6 +38,7 @@ pub mod rank;
 #[cfg(test)]
 mod reference;
 pub mod select;
+mod sequences;
 pub mod tables;
 pub mod tasks;
 pub mod terms;

@@ -1,4 +1,4 @@
-//! The tasks over words, each a chain of phases.
+//! The tasks, each a chain of phases; those over sequences are in [`sequences`].
 
 use tadoc_core::answer::Answer;
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
@@ -9,6 +9,7 @@ use crate::plan::{Plan, Sizes};
 use crate::pruned::Pruned;
 use crate::rank::rank;
 use crate::select;
+use crate::sequences;
 use crate::terms::TermsOf;
 use crate::transpose::{Transposition, even_buckets};
 use crate::vectors::{Phases, vectors};
@@ -59,6 +60,16 @@ fn answer_in<'v>(
             Ok(Answered { answer, strategy, reason })
         }
         _ if !network.has_root() => Err(Error::CountsOnly),
+        Task::SequenceCount { .. }
+        | Task::SequenceCountPerDocument { .. }
+        | Task::RankedInvertedIndex { .. } => {
+            let (strategy, reason) = match limits.strategy {
+                Some(strategy) => (strategy, String::new()),
+                None => (Strategy::TopDown, sequences::reason(task).to_string()),
+            };
+            let answer = sequences::answer(work, network, pruned, task, strategy, limits)?;
+            Ok(Answered { answer, strategy, reason })
+        }
         // A term may occur as often as there are items.
         _ if network.length() <= u32::MAX.into() => {
             of_documents::<u32>(work, network, pruned, task, limits, sizes)
