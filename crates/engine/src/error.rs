@@ -134,6 +134,10 @@ pub enum Error {
         "this tadoc was built without the GPU backend; build it with the feature `gpu`, or take `--backend cpu`"
     )]
     NoGpuBackend,
+    /// The pool cannot be used.
+    #[cfg(feature = "pool")]
+    #[error(transparent)]
+    Pool(#[from] tadoc_pool::Error),
     /// There is no language of that name.
     #[error("there is no language {given:?}; there are: {}", names(Language::ALL))]
     UnknownLanguage {
