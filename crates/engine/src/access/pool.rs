@@ -1,16 +1,18 @@
 //! Random access out of a pool: everything that operations read is mapped from it.
 //!
-//! A segment is a block of the phase `segments`, the only one of the chain `access`: its index as a fast one has it, and its tokens unpacked. Segments
+//! A segment is a block of the phase `segments`, the only one of its chain: its index as a fast one has it, and its tokens unpacked. Segments
 //! are made one after the other, each on all threads, so that no more than one is in memory; what is stored of an index is copied, and what is not
 //! is derived. Then no operation decodes anything or holds anything of a segment but bits that lead to long lengths, and an archive may
 //! be far larger than memory.
 
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytemuck::Pod;
 use tadoc_core::Array;
 use tadoc_core::archive::{Index, sections};
 use tadoc_pool::work::{BlockBuilder, Blocks, Work};
+use tadoc_pool::{Chain, Persist, Pool, Resumption};
 
 use super::Access;
 use super::kept::{KeptSegment, figures};
@@ -23,12 +25,29 @@ use crate::error::{Error, Result};
 /// The phase that makes all there is.
 const SEGMENTS: &str = "segments";
 
+/// What the sections of a block are, as a number: another one where they are others.
+const KEY: u64 = 1;
+
 impl<'c> Access<'c> {
-    /// Opens an archive for random access in a pool: what is not in it yet is put there.
+    /// Opens an archive for random access in the pool of this file: what is not in it yet is put there, in the place of the tables of a task. Says what
+    /// was there. The pool is held until the access is dropped.
     ///
     /// # Errors
     /// What the archive gives, and what is wrong with the pool.
-    pub fn in_pool(corpus: &'c Corpus, work: &mut Work<'_>) -> Result<Self> {
+    pub fn in_pool(
+        corpus: &'c Corpus,
+        path: &Path,
+        persist: Persist,
+    ) -> Result<(Self, Resumption)> {
+        let mut pool = Pool::open(path, corpus.archive().fingerprint())?;
+        let chain = Chain { base: false, name: "random access".into(), key: KEY };
+        // One segment at a time is in memory, whatever is allowed.
+        let mut work = pool.work(&chain, persist, 0)?;
+        let access = Self::in_work(corpus, &mut work)?;
+        Ok((access, work.resumption().clone()))
+    }
+
+    fn in_work(corpus: &'c Corpus, work: &mut Work<'_>) -> Result<Self> {
         let segments = corpus.summary().segments.len();
         let threads = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads());
         let threads = threads.build().map_err(|error| Error::Io {
