@@ -91,6 +91,8 @@ pub mod view;
 
 #[cfg(feature = "gpu")]
 pub use tadoc_gpu as gpu;
+#[cfg(feature = "pool")]
+pub use tadoc_pool as pool;
 
 pub use analyzer::{Analyzer, Language, StopWords};
 pub use backend::Backends;
