@@ -13,8 +13,10 @@
 //! - the file below it: `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, regions), `log`
 //!   (counters that change in place). docs/pool.md says what every byte means.
 //! - the tasks above it.
+//! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a pool.
 
 pub mod error;
+pub mod heap;
 mod layout;
 mod log;
 pub mod medium;
@@ -26,6 +28,7 @@ mod tests;
 pub mod work;
 
 pub use error::{Error, Result};
+pub use heap::SpillingHeap;
 pub use pool::{Chain, Pool, Resumption};
 
 use std::fmt;
