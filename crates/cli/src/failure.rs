@@ -39,6 +39,11 @@ pub fn print_warning(message: &str) {
     anstream::eprintln!("{WARNING}tadoc:{WARNING:#} warning: {}", printable(message));
 }
 
+/// Prints to standard error what is good to know and is nothing wrong.
+pub fn print_note(message: &str) {
+    anstream::eprintln!("tadoc: {}", printable(message));
+}
+
 /// Tells the person what went wrong and gives the exit code. A reader of our output that has seen enough
 /// (`tadoc cat … | head`) is no error.
 pub fn report(error: &anyhow::Error) -> ExitCode {

@@ -6,6 +6,8 @@
 mod arguments;
 mod commands;
 mod failure;
+#[cfg(feature = "pool")]
+mod heap;
 mod inputs;
 mod interrupt;
 mod output;

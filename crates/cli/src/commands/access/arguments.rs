@@ -5,19 +5,46 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueHint};
-use tadoc::Lexer;
+use tadoc::{Corpus, Lexer};
 use tadoc::access::{self, Scope};
 
 use super::Opened;
+use super::place::PlaceArguments;
 use crate::arguments::{Index, at_least_one};
 use crate::commands::{about, documents, open, pool};
 use crate::failure::print_error;
 use crate::select;
 
+/// How and where an archive is read.
+#[derive(Debug, Args)]
+pub struct ReadArguments {
+    #[command(flatten)]
+    work: WorkArguments,
+
+    #[command(flatten)]
+    place: PlaceArguments,
+}
+
+impl ReadArguments {
+    /// Opens an archive and does the work on it, in a pool of threads.
+    pub fn open<T: Send>(
+        &self,
+        archive: &Path,
+        quiet: bool,
+        work: impl FnOnce(&Opened<'_>) -> anyhow::Result<T> + Send,
+    ) -> anyhow::Result<T> {
+        let place = self.place.pool()?;
+        self.work.open_by(archive, work, |corpus, index| match &place {
+            Some(pool) => pool.open(corpus, quiet),
+            None => access::Access::open(corpus, index),
+        })
+    }
+}
+
 /// How an archive is read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Work")]
-pub struct ReadArguments {
+pub struct WorkArguments {
     /// Threads to use [default: one a core]
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     threads: Option<usize>,
@@ -27,18 +54,26 @@ pub struct ReadArguments {
     index: Index,
 }
 
-impl ReadArguments {
+impl WorkArguments {
     /// Opens an archive and does the work on it, in a pool of threads.
     pub fn open<T: Send>(
         &self,
         archive: &Path,
         work: impl FnOnce(&Opened<'_>) -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
+        self.open_by(archive, work, access::Access::open)
+    }
+
+    fn open_by<T: Send>(
+        &self,
+        archive: &Path,
+        work: impl FnOnce(&Opened<'_>) -> anyhow::Result<T> + Send,
+        access: impl for<'c> Fn(&'c Corpus, access::Index) -> tadoc::Result<access::Access<'c>> + Sync,
+    ) -> anyhow::Result<T> {
         pool(self.threads)?.install(|| {
             let corpus = open(archive)?;
             let documents = documents(&corpus, archive)?;
-            let access = access::Access::open(&corpus, self.index.into());
-            let access = access.map_err(|error| about(archive, error))?;
+            let access = access(&corpus, self.index.into()).map_err(|error| about(archive, error))?;
             let lexer = match corpus.info().lexer.as_str() {
                 name if name == Lexer::Words.name() => Lexer::Words,
                 name if name == Lexer::Whitespace.name() => Lexer::Whitespace,

@@ -17,7 +17,7 @@ use tadoc::text::unescape;
 use tadoc::update::Operation as Named;
 
 use super::Opened;
-use super::arguments::ReadArguments;
+use super::arguments::WorkArguments;
 use crate::arguments::examples;
 use crate::commands::backend::BackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
@@ -71,7 +71,7 @@ pub struct Query {
     file: PathBuf,
 
     #[command(flatten)]
-    reading: ReadArguments,
+    reading: WorkArguments,
 
     #[command(flatten)]
     backend: BackendArguments,
