@@ -195,3 +195,57 @@ impl FirstTokens {
         cuts.windows(2).map(|pair| pair[0]..pair[1]).collect()
     }
 }
+
+#[cfg(all(test, feature = "pool"))]
+mod tests {
+    use super::*;
+
+    /// So many tokens, of which some begin a word and the one behind it may be of the same.
+    fn firsts(tokens: u32) -> Vec<u32> {
+        (0..tokens).filter(|token| token % 5 != 3 && token % 7 != 1).collect()
+    }
+
+    fn again(first: &FirstTokens, tokens: u64, words: u64) -> Result<FirstTokens> {
+        let (marks, before) = first.parts();
+        FirstTokens::from_parts(marks.to_vec().into(), before.to_vec().into(), tokens, words)
+    }
+
+    #[test]
+    fn words_have_their_numbers() {
+        for tokens in [0, 1, 2, 63, 64, 65, 128, 1000, 40_000] {
+            let firsts = firsts(tokens);
+            let made = FirstTokens::new(tokens, &firsts);
+            let read = again(&made, tokens.into(), firsts.len() as u64).unwrap();
+            for token in 0..tokens {
+                let expected = firsts.partition_point(|&first| first <= token) as u32 - 1;
+                assert_eq!(read.word_number(token), expected, "token {token} of {tokens}");
+            }
+            let cuts = read.cuts();
+            assert!(cuts.iter().all(|cut| firsts.binary_search(&cut.start).is_ok()));
+            assert!(cuts.windows(2).all(|pair| pair[0].end == pair[1].start));
+            assert_eq!(cuts.last().map_or(0, |cut| cut.end), tokens);
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_is_refused() {
+        let firsts = firsts(1000);
+        let (made, words) = (FirstTokens::new(1000, &firsts), firsts.len() as u64);
+        for (tokens, words) in [(1000, words - 1), (1100, words), (900, words), (960, words)] {
+            assert!(again(&made, tokens, words).is_err(), "{tokens} tokens");
+        }
+        // A word that begins before all tokens, or behind them.
+        assert!(again(&FirstTokens::new(100, &[1, 2]), 100, 2).is_err());
+        assert!(again(&FirstTokens::new(128, &[0, 120]), 100, 2).is_err());
+        let ends = |ends: &[u32], bytes: usize, tokens: u64| {
+            Unpacked::from_parts(vec![0; bytes].into(), ends.to_vec().into(), tokens)
+        };
+        assert!(ends(&[1, 1, 5], 5 + SHORT, 3).is_ok());
+        assert!(ends(&[], SHORT, 0).is_ok());
+        for (wrong, bytes, tokens) in
+            [(&[1, 1, 5][..], 5 + SHORT, 2), (&[1, 1, 5], 5, 3), (&[1, 6, 5], 5 + SHORT, 3)]
+        {
+            assert!(ends(wrong, bytes, tokens).is_err(), "{wrong:?}");
+        }
+    }
+}
