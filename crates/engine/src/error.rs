@@ -134,10 +134,24 @@ pub enum Error {
         "this tadoc was built without the GPU backend; build it with the feature `gpu`, or take `--backend cpu`"
     )]
     NoGpuBackend,
-    /// The pool cannot be used.
+    /// The pool cannot be used, or what was asked for cannot be done in it.
     #[cfg(feature = "pool")]
     #[error(transparent)]
     Pool(#[from] tadoc_pool::Error),
+    /// A pool was asked for and none was named.
+    #[error("--backend pool needs a file to work in; give one with --pool FILE")]
+    NoPool,
+    /// A view was asked in a pool that has another one.
+    #[error("this view is not the one in the pool; take the one that the pool gives")]
+    OtherView,
+    /// This build has no pools.
+    #[error(
+        "this tadoc was built without the pool backend; build it with the feature `pool`, or take `--backend cpu`"
+    )]
+    NoPoolBackend,
+    /// Random access was asked for in a pool.
+    #[error("batches of reads and edits have no pool backend; use --backend cpu")]
+    NoReadsInPool,
     /// There is no language of that name.
     #[error("there is no language {given:?}; there are: {}", names(Language::ALL))]
     UnknownLanguage {

@@ -55,7 +55,7 @@
 //! - [`update`]: editing an archive, and compressing it again.
 //! - [`grep`]: lines of an archive that match a regular expression, found on the compressed form.
 //! - [`analytics`]: the tasks, and what is counted and weighed.
-//! - [`backend`]: where they run: the processor, or a GPU.
+//! - [`backend`]: where they run: the processor, a GPU, or a pool.
 //! - [`analyzer`]: what turns words into the terms that are counted.
 //! - [`view`]: from archives and an analyzer to the grammar over terms that tasks run on.
 //! - [`traverse`]: ways over that grammar, to write tasks of your own.

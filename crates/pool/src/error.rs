@@ -83,6 +83,9 @@ pub enum Error {
     /// What the view or the task is made of is wrong.
     #[error(transparent)]
     Core(#[from] tadoc_core::Error),
+    /// The view has counts only, and no documents.
+    #[error("this view has counts only; make a whole one for any task but word count and sort")]
+    CountsOnly,
     /// A task that a pool cannot run on this view.
     #[error("the pool backend cannot do this: {what}; use --backend cpu")]
     Unsupported {

@@ -10,23 +10,48 @@
 //!
 //! - `work`: what algorithms see: tables that are filled, counters that are added up, blocks that are appended. They are
 //!   plain functions of finished tables; that they survive a crash is nothing that they need to know.
-//! - the file below it: `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, regions), `log`
-//!   (counters that change in place). docs/pool.md says what every byte means.
-//! - the tasks above it.
+//! - the file below it: `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, tables), `image`
+//!   (the view in it), `log` (counters that change in place). docs/pool.md says what every byte means.
+//! - `pruned`: the rules as all tasks over words read them; made once for a pool.
+//! - `weights` (top-down) and `tables` (bottom-up): what the whole corpus has, and what each rule has; `bounds` says how much it can be before it is counted.
+//! - `plan` and `walk`: one document after the other, counted in a `hash_table` with the rules that wait in a `queue`; `transpose` turns that round to the documents
+//!   of each key. They are for keys of any kind (`entry`); `terms` makes them go over terms.
+//! - `tasks`, with `rank` and `vectors` for the order of rows, and `answer`, which shows rows straight from the pool; `select` chooses the strategy.
 //! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a pool.
 
+pub mod answer;
+pub mod backend;
+pub mod bounds;
+pub mod entry;
 pub mod error;
+pub mod hash_table;
 pub mod heap;
+mod image;
 mod layout;
 mod log;
 pub mod medium;
+pub mod plan;
 pub mod pool;
+pub mod pruned;
+pub mod queue;
+pub mod rank;
+#[cfg(test)]
+mod reference;
+pub mod select;
+pub mod tables;
+pub mod tasks;
+pub mod terms;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
+pub mod transpose;
+pub mod vectors;
+pub mod walk;
+pub mod weights;
 pub mod work;
 
+pub use backend::PoolBackend;
 pub use error::{Error, Result};
 pub use heap::SpillingHeap;
 pub use pool::{Chain, Pool, Resumption};

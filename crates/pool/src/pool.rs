@@ -11,13 +11,14 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
 use xxhash_rust::xxh64::xxh64;
 
 use crate::layout::{
-    BASE, BLOCK, Directory, HEADER_WORDS, Header, MOST_TABLES, SLOT_BYTES, SLOTS,
-    TABLES_START, Table, VERSION, WORKING, digest, header, read_header,
+    BASE, BLOCK, Directory, HEADER_WORDS, Header, MOST_TABLES, SLOT_BYTES, SLOTS, TABLES_START,
+    Table, VERSION, WORKING, digest, header, read_header,
 };
 use crate::medium::mapped::Mapped;
 use crate::medium::space::Space;
@@ -48,6 +49,8 @@ pub struct Resumption {
     pub operations: Option<(String, u64, u64)>,
     /// What was there and is made again, and why.
     pub discarded: Vec<String>,
+    /// Phases whose tables were made now, and how long that took.
+    pub made: Vec<(String, Duration)>,
 }
 
 /// A pool that is open, and belongs to this process.
@@ -60,6 +63,8 @@ pub struct Pool {
     archive: [u64; 2],
     pub(crate) directory: Directory,
     resumptions: Vec<Resumption>,
+    /// When the phase at work began.
+    began: Instant,
 }
 
 impl Pool {
@@ -70,7 +75,8 @@ impl Pool {
     /// else is wrong with it is made again.
     pub fn open(path: &Path, archive: [u64; 2]) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -96,14 +102,27 @@ impl Pool {
         Self::over(Arc::new(medium), [0; 2])
     }
 
-    fn on(medium: Arc<dyn Medium>, archive: [u64; 2], path: PathBuf, folder: Option<PathBuf>) -> Result<Self> {
+    fn on(
+        medium: Arc<dyn Medium>,
+        archive: [u64; 2],
+        path: PathBuf,
+        folder: Option<PathBuf>,
+    ) -> Result<Self> {
         if cfg!(target_endian = "big") {
             let what = "a pool has numbers in the other byte order than this machine".into();
             return Err(Error::Unsupported { what });
         }
         let space = Space::new(medium);
         let directory = Directory::default();
-        let mut pool = Self { space, path, folder, archive, directory, resumptions: Vec::new() };
+        let mut pool = Self {
+            space,
+            path,
+            folder,
+            archive,
+            directory,
+            resumptions: Vec::new(),
+            began: Instant::now(),
+        };
         let length = pool.space.len();
         let found = match pool.space.len() {
             0 => Header::Empty,
@@ -129,7 +148,8 @@ impl Pool {
     /// Whether the process that was to make it ended before it wrote the header.
     fn is_unwritten(&self) -> bool {
         let length = self.space.len();
-        length == TABLES_START && self.space.shared::<u8>(0, length as usize).iter().all(|&byte| byte == 0)
+        length == TABLES_START
+            && self.space.shared::<u8>(0, length as usize).iter().all(|&byte| byte == 0)
     }
 
     fn make(&mut self) -> Result<()> {
@@ -156,7 +176,11 @@ impl Pool {
         let slot = SLOTS[(self.directory.sequence % 2) as usize];
         let words = self.directory.to_words();
         self.space.region(slot, words.len()).copy_from_slice(&words);
-        if persist == Persist::None { Ok(()) } else { self.persist(&[slot..slot + 8 * words.len() as u64]) }
+        if persist == Persist::None {
+            Ok(())
+        } else {
+            self.persist(&[slot..slot + 8 * words.len() as u64])
+        }
     }
 
     /// What lies where: the kind of medium, in a word or two.
@@ -194,7 +218,9 @@ impl Pool {
             let before = found.name.clone();
             let gone = self.directory.cut(group, 0);
             if gone > 0 {
-                resumption.discarded.push(format!("{gone} tables of {before}, which is something else"));
+                resumption
+                    .discarded
+                    .push(format!("{gone} tables of {before}, which is something else"));
             }
             self.directory.groups[group].key = key;
         }
@@ -241,16 +267,17 @@ impl Pool {
     pub(crate) fn failed(&self, source: io::Error, needed: u64) -> Error {
         let path = self.path.clone();
         match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded => {
-                Error::NoRoom { path, needed, source }
-            }
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::FileTooLarge
+            | io::ErrorKind::QuotaExceeded => Error::NoRoom { path, needed, source },
             _ => Error::Io { path, source },
         }
     }
 
     /// A space of its own for rows to work in, which is gone with them.
     pub(crate) fn aside(&self, bytes: u64) -> Result<Arc<Space>> {
-        let medium = Mapped::nameless(self.folder.as_deref()).map_err(|error| self.failed(error, bytes))?;
+        let medium =
+            Mapped::nameless(self.folder.as_deref()).map_err(|error| self.failed(error, bytes))?;
         let space = Space::new(Arc::new(medium));
         space.resize(bytes).map_err(|error| self.failed(error, bytes))?;
         Ok(space)
@@ -276,13 +303,35 @@ impl Pool {
 
     /// Ends a phase: takes checksums of its table, behind which there must be room for them, makes it durable and a part of the next checkpoint.
     /// Nobody may hold a region of it to write.
-    pub(crate) fn finish(&mut self, group: usize, mut table: Table, persist: Persist) -> Result<()> {
+    pub(crate) fn finish(
+        &mut self,
+        group: usize,
+        mut table: Table,
+        persist: Persist,
+    ) -> Result<()> {
         let sums = self.sums(&table);
         table.sums = digest(&sums, table.identity);
         self.space.region(table.sums_start(), sums.len()).copy_from_slice(&sums);
+        self.finish_with_sums(group, table, persist)
+    }
+
+    /// Takes the time from here on as that of the phase that is finished next.
+    pub(crate) fn begin_phase(&mut self) {
+        self.began = Instant::now();
+    }
+
+    /// Ends a phase whose table has its checksums.
+    pub(crate) fn finish_with_sums(
+        &mut self,
+        group: usize,
+        table: Table,
+        persist: Persist,
+    ) -> Result<()> {
         if persist != Persist::None {
             self.persist(&[table.offset..table.end()])?;
         }
+        let made = (table.name.clone(), self.began.elapsed());
+        self.resumption().made.push(made);
         if self.directory.at_work {
             let last = self.directory.tables.last_mut().expect("one is at work");
             *last = table;
@@ -318,4 +367,3 @@ impl Pool {
         self.archive
     }
 }
-

@@ -1,10 +1,15 @@
 //! Where work is done, on the command line.
 
-use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+
+use anyhow::bail;
+use clap::{Args, ValueEnum, ValueHint};
 use tadoc::Editor;
 use tadoc::backend::{Backends, Choice};
 
 /// `--backend` and `--device`, for work that a GPU can do too.
+///
+/// Batches have no other arguments; tasks have those of [`TaskBackendArguments`].
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Work")]
 pub struct BackendArguments {
@@ -24,6 +29,7 @@ impl BackendArguments {
             Backend::Auto => Choice::Auto,
             Backend::Cpu => Choice::Cpu,
             Backend::Gpu => Choice::Gpu,
+            Backend::Pool => Choice::Pool,
         };
         Backends::new(choice, self.device.clone())
     }
@@ -37,12 +43,88 @@ impl BackendArguments {
             editor.set_device(backends.device_for_batches(0, 0)?, backends.choice());
         }
         #[cfg(not(feature = "gpu"))]
-        if self.backend == Backend::Gpu {
+        {
             let _ = editor;
-            return Err(tadoc::Error::NoGpuBackend.into());
+            match self.backend {
+                Backend::Gpu => return Err(tadoc::Error::NoGpuBackend.into()),
+                Backend::Pool => return Err(tadoc::Error::NoReadsInPool.into()),
+                Backend::Auto | Backend::Cpu => {}
+            }
         }
         Ok(())
     }
+}
+
+/// Where a task is done: in a pool too.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Work")]
+pub struct TaskBackendArguments {
+    #[command(flatten)]
+    work: BackendArguments,
+
+    /// The file for --backend pool: made if it is not there, and gone on with if it is
+    ///
+    /// It holds the grammar and all tables of the work, and so can be larger than the archive by far. It belongs to
+    /// one archive; it can be deleted at any time, and costs nothing but the work again.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pool: Option<PathBuf>,
+
+    /// When what is done in the pool is made durable [default: phase]
+    #[arg(long, value_enum, value_name = "WHEN")]
+    persist: Option<Persist>,
+}
+
+impl TaskBackendArguments {
+    /// The pool, if one is to be worked in.
+    pub fn pool(&self) -> Option<&Path> {
+        self.pool.as_deref().filter(|_| self.work.backend == Backend::Pool)
+    }
+
+    /// The backends to choose from.
+    pub fn backends(&self) -> anyhow::Result<Backends> {
+        if self.work.backend == Backend::Pool {
+            return self.backends_with_pool();
+        }
+        let given = match (&self.pool, self.persist) {
+            (Some(_), _) => "--pool",
+            (None, Some(_)) => "--persist",
+            (None, None) => return Ok(self.work.backends()),
+        };
+        bail!("{given} is for --backend pool only; give that too, or leave {given} out");
+    }
+
+    #[cfg(feature = "pool")]
+    fn backends_with_pool(&self) -> anyhow::Result<Backends> {
+        use tadoc::backend::PoolFile;
+        let path = self.pool().ok_or(tadoc::Error::NoPool)?;
+        if self.work.device.is_some() {
+            bail!(
+                "--device is for a GPU, and --backend pool works on the processor; leave one of them out"
+            );
+        }
+        let persist = match self.persist {
+            None | Some(Persist::Phase) => tadoc::pool::Persist::Phase,
+            Some(Persist::Operation) => tadoc::pool::Persist::Operation,
+            Some(Persist::None) => tadoc::pool::Persist::None,
+        };
+        Ok(Backends::with_pool(PoolFile::new(path, persist)))
+    }
+
+    #[cfg(not(feature = "pool"))]
+    fn backends_with_pool(&self) -> anyhow::Result<Backends> {
+        Err(tadoc::Error::NoPoolBackend.into())
+    }
+}
+
+/// `--persist`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Persist {
+    /// At the end of every phase: a crash costs the phase that was at work
+    Phase,
+    /// After every operation: a crash costs next to nothing, and the work takes longer
+    Operation,
+    /// Never: a loss of power costs what the system had not written yet
+    None,
 }
 
 /// `--backend`.
@@ -54,4 +136,6 @@ pub enum Backend {
     Cpu,
     /// The GPU, or an error
     Gpu,
+    /// The processor, in the file of --pool instead of memory: for corpora larger than that, and work that may be interrupted
+    Pool,
 }

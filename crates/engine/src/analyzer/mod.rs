@@ -122,6 +122,21 @@ impl Analyzer {
         !self.stop_words.is_empty() || self.pattern.is_some() || self.stem.is_some()
     }
 
+    /// A number that analyzers with the same options have, in any process, and others have not but by chance.
+    #[cfg(feature = "pool")]
+    pub(crate) fn fingerprint(&self) -> u64 {
+        let mut description = vec![u8::from(self.folds())];
+        let mut put = |bytes: &[u8]| {
+            description.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
+            description.extend_from_slice(bytes);
+        };
+        put(self.stem.map_or("", Language::name).as_bytes());
+        put(self.pattern.as_ref().map_or("", Regex::as_str).as_bytes());
+        put(&[u8::from(self.pattern.is_some())]);
+        self.stop_words.sorted().into_iter().for_each(put);
+        xxhash_rust::xxh64::xxh64(&description, 0)
+    }
+
     /// The term of a word, or `None` where the word is left out. It is borrowed where it is the
     /// word itself.
     pub fn term<'word>(&self, word: &'word [u8]) -> Option<Cow<'word, [u8]>> {

@@ -1,15 +1,17 @@
-//! Where a task runs: on the processor, or on a GPU if there is one and it wins.
+//! Where a task runs: on the processor, on a GPU if there is one and it wins, or in a pool.
 //!
 //! [`Backends`] answers with the backend that is asked for. [`Choice::Auto`] takes the GPU where an estimate ([`cost`]) says that
 //! it is done first, the way of the data to it and back included, and takes the processor for everything else: small
 //! questions, machines without a GPU or without a driver, a GPU that has too little memory, or one that fails in the
 //! middle of the work. Which one it was and why is told with the answer, which is the same. [`Reads`] does so for batches of
-//! random access.
+//! random access. [`Choice::Pool`] is never chosen by itself: a pool is a file, which the caller names.
 //!
 //! The estimate costs nothing. Looking for a GPU starts its driver, so that is not done for questions that are answered before
 //! it would have started.
 
 pub mod cost;
+#[cfg(feature = "pool")]
+mod pool;
 mod reads;
 
 use std::fmt;
@@ -20,10 +22,14 @@ use std::sync::Arc;
 use tadoc_core::{Answered, Limits, Task, View};
 
 use crate::analytics;
-#[cfg(feature = "gpu")]
-use crate::error::Error;
-use crate::error::Result;
+use crate::analyzer::Analyzer;
+use crate::corpus::Corpus;
+use crate::error::{Error, Result};
+use crate::progress::Observer;
+use crate::view::{self, Detail, Origin};
 
+#[cfg(feature = "pool")]
+pub use self::pool::PoolFile;
 pub use self::reads::Reads;
 
 /// Which backend is wanted.
@@ -36,11 +42,13 @@ pub enum Choice {
     Cpu,
     /// A GPU, and nothing else.
     Gpu,
+    /// The processor, in a pool: a file that has the view and all that is made of it.
+    Pool,
 }
 
 impl Choice {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::Auto, Self::Cpu, Self::Gpu];
+    pub const ALL: [Self; 4] = [Self::Auto, Self::Cpu, Self::Gpu, Self::Pool];
 
     /// The name that the command uses.
     pub fn name(self) -> &'static str {
@@ -48,6 +56,7 @@ impl Choice {
             Self::Auto => "auto",
             Self::Cpu => "cpu",
             Self::Gpu => "gpu",
+            Self::Pool => "pool",
         }
     }
 }
@@ -63,7 +72,7 @@ impl FromStr for Choice {
 
     fn from_str(name: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|choice| choice.name() == name);
-        found.ok_or_else(|| format!("expected auto, cpu or gpu, found `{name}`"))
+        found.ok_or_else(|| format!("expected auto, cpu, gpu or pool, found `{name}`"))
     }
 }
 
@@ -71,7 +80,9 @@ impl FromStr for Choice {
 pub struct Run<'v> {
     /// The answer.
     pub answered: Answered<'v>,
-    /// The device that it was found on; `None` for the processor.
+    /// The backend that it was found by, which is not [`Choice::Auto`].
+    pub backend: Choice,
+    /// The device or the pool that it was found in; `None` for the processor and its memory.
     pub device: Option<String>,
     /// Why it was found there; empty if that was asked for.
     pub reason: String,
@@ -86,6 +97,8 @@ pub struct Backends {
     /// The GPU, or why there is none.
     #[cfg(feature = "gpu")]
     gpu: std::sync::OnceLock<Result<tadoc_gpu::GpuBackend, tadoc_gpu::Error>>,
+    #[cfg(feature = "pool")]
+    pool: Option<PoolFile>,
 }
 
 impl Backends {
@@ -97,7 +110,15 @@ impl Backends {
             selector,
             #[cfg(feature = "gpu")]
             gpu: std::sync::OnceLock::new(),
+            #[cfg(feature = "pool")]
+            pool: None,
         }
+    }
+
+    /// [`Choice::Pool`], in this file.
+    #[cfg(feature = "pool")]
+    pub fn with_pool(pool: PoolFile) -> Self {
+        Self { pool: Some(pool), ..Self::new(Choice::Pool, None) }
     }
 
     /// Backends with a device that is open already, as if it had been named.
@@ -105,7 +126,7 @@ impl Backends {
     pub fn with_device(choice: Choice, device: Arc<tadoc_gpu::Device>) -> Self {
         let selector = Some(device.info().selector());
         let gpu = std::sync::OnceLock::from(Ok(tadoc_gpu::GpuBackend::new(device)));
-        Self { choice, selector, gpu }
+        Self { selector, gpu, ..Self::new(choice, None) }
     }
 
     /// Which one is wanted.
@@ -113,13 +134,54 @@ impl Backends {
         self.choice
     }
 
-    /// Runs a task on a view.
+    /// The view to run tasks on, as [`view::open`] gives it; that of a pool lies in the pool, where it is put if it is not there yet.
+    ///
+    /// # Errors
+    /// As [`view::open`], and what a pool gives if it cannot be used.
+    pub fn view(
+        &self,
+        corpora: &[&Corpus],
+        analyzer: &Analyzer,
+        documents: Option<&[u32]>,
+        detail: Detail,
+        observer: &dyn Observer,
+    ) -> Result<(View, Origin)> {
+        #[cfg(feature = "pool")]
+        if let Some(pool) = &self.pool {
+            return pool.view(corpora, analyzer, documents, observer);
+        }
+        view::open(corpora, analyzer, documents, detail, observer)
+    }
+
+    /// What is to be told of the work so far: where it was resumed, and what was done again and why. Only a pool has something to tell.
+    pub fn notes(&self) -> Vec<String> {
+        #[cfg(feature = "pool")]
+        if let Some(pool) = &self.pool {
+            return pool.notes();
+        }
+        Vec::new()
+    }
+
+    /// Runs a task on a view; in a pool only on the one that [`Backends::view`] gave.
     pub fn answer<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
         match self.choice {
+            Choice::Pool => self.in_pool(view, task, limits),
             Choice::Cpu => on_processor(view, task, limits, String::new()),
             Choice::Auto => self.chosen(view, task, limits),
             Choice::Gpu => self.on_gpu(view, task, limits, String::new()),
         }
+    }
+}
+
+impl Backends {
+    #[cfg(feature = "pool")]
+    fn in_pool<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
+        self.pool.as_ref().ok_or(Error::NoPool)?.answer(view, task, limits)
+    }
+
+    #[cfg(not(feature = "pool"))]
+    fn in_pool<'v>(&self, _: &'v View, _: Task, _: &Limits) -> Result<Run<'v>> {
+        Err(Error::NoPoolBackend)
     }
 }
 
@@ -130,7 +192,7 @@ fn on_processor<'v>(
     reason: String,
 ) -> Result<Run<'v>> {
     let answered = analytics::answer(view, task, limits)?;
-    Ok(Run { answered, device: None, reason })
+    Ok(Run { answered, backend: Choice::Cpu, device: None, reason })
 }
 
 #[cfg(not(feature = "gpu"))]
@@ -141,13 +203,14 @@ impl Backends {
     }
 
     fn on_gpu<'v>(&self, _: &'v View, _: Task, _: &Limits, _: String) -> Result<Run<'v>> {
-        Err(crate::error::Error::NoGpuBackend)
+        Err(Error::NoGpuBackend)
     }
 
     /// Batches run on the processor; an error if a GPU is asked for.
     fn no_device_for_batches(&self, _: u64) -> Result<()> {
         match self.choice {
-            Choice::Gpu => Err(crate::error::Error::NoGpuBackend),
+            Choice::Gpu => Err(Error::NoGpuBackend),
+            Choice::Pool => Err(Error::NoReadsInPool),
             Choice::Auto | Choice::Cpu => Ok(()),
         }
     }
@@ -176,13 +239,13 @@ impl Backends {
             gpu.run(view, task, limits).map_err(|error| Error::Gpu { what: error.to_string() })?;
         let info = gpu.device().info();
         let device = Some(format!("{} ({})", info.name, info.selector()));
-        Ok(Run { answered, device, reason })
+        Ok(Run { answered, backend: Choice::Gpu, device, reason })
     }
 
     /// The device for about so many operations of random access on so many bytes of text; `None` for the processor.
     ///
     /// # Errors
-    /// [`Error::Gpu`] if a GPU is asked for and cannot be used.
+    /// [`Error::Gpu`] if a GPU is asked for and cannot be used, [`Error::NoReadsInPool`] if a pool is.
     pub fn device_for_batches(
         &self,
         operations: u64,
@@ -197,6 +260,7 @@ impl Backends {
             Choice::Cpu => false,
             Choice::Auto => self.selector.is_some() || on_gpu < on_cpu,
             Choice::Gpu => true,
+            Choice::Pool => return Err(Error::NoReadsInPool),
         };
         if !is_tried {
             return Ok(None);

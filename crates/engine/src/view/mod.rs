@@ -39,6 +39,8 @@ pub enum Origin {
     Stored,
     /// Decoded from the archives, as a view that is stored cannot be used; and why.
     Refused(String),
+    /// In a pool, from an earlier question.
+    Pool,
 }
 
 /// How much of a corpus a view has.

@@ -7,6 +7,7 @@
 //! - `keys`: vocabularies that need keys of every width.
 //! - `devices`: the same on a GPU, or on a processor that OpenCL has.
 //! - `device_faults`: the same on one that fails, or that is small.
+//! - `pools`: the same in a pool.
 //! - `traversal`: the ways over a grammar, against its expansion.
 //! - `hostile`: views and questions that must be refused.
 
@@ -21,6 +22,8 @@ mod grammars;
 mod hostile;
 mod keys;
 mod memory;
+#[cfg(feature = "pool")]
+mod pools;
 mod random_grammar;
 mod scores;
 mod segments;

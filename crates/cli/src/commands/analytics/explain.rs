@@ -37,8 +37,8 @@ pub fn report(view: &View, origin: &Origin, run: &Run<'_>, costs: &Costs) -> Str
     let grammar = network.grammar();
     let threads = units::counted(rayon::current_num_threads() as u64, "thread");
     let backend = match &run.device {
-        None => format!("cpu, {threads}"),
-        Some(device) => format!("gpu, {device}"),
+        None => format!("{}, {threads}", run.backend),
+        Some(device) => format!("{}, {device}", run.backend),
     };
     match run.reason.as_str() {
         "" => line("backend", &backend),
@@ -53,6 +53,7 @@ pub fn report(view: &View, origin: &Origin, run: &Run<'_>, costs: &Costs) -> Str
         Origin::Archive => "decoded from the archive",
         Origin::Stored => "stored beside the archive",
         Origin::Refused(_) => "decoded from the archive, as the stored view cannot be used",
+        Origin::Pool => "in the pool from an earlier question",
     };
     line("grammar", &format!("{origin}, {} in memory", units::size(view.memory())));
     for (count, noun) in [

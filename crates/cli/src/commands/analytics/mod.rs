@@ -14,14 +14,15 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use tadoc::answer::{Answer, Column, Labels};
-use tadoc::backend::Run;
+use tadoc::backend::{Backends, Choice, Run};
 use tadoc::view::{Detail, Origin};
 use tadoc::{Answered, Corpus, Document, Limits, View};
 
 use self::arguments::Shared;
 use self::explain::Costs;
+use super::backend::TaskBackendArguments;
 use super::{about, documents, open, pool};
-use crate::failure::{Outcome, print_error, print_warning};
+use crate::failure::{Outcome, print_error, print_note, print_warning};
 use crate::progress::Progress;
 use crate::rows::{Format, RowWriter};
 use crate::{interrupt, select};
@@ -54,7 +55,15 @@ impl Analytics {
             Self::Cooccurrence(question) => question,
             Self::Collocations(question) => question,
         };
-        pool(question.shared().work.threads)?.install(|| ask(question, quiet))
+        let backends = match question.backend() {
+            Some(backend) => backend.backends()?,
+            None => Backends::new(Choice::Cpu, None),
+        };
+        #[cfg(feature = "pool")]
+        if let Some(path) = question.backend().and_then(TaskBackendArguments::pool) {
+            crate::heap::spill_beside(path)?;
+        }
+        pool(question.shared().work.threads)?.install(|| ask(question, &backends, quiet))
     }
 }
 
@@ -80,17 +89,27 @@ trait Question: Sync {
     /// What is wanted of the answer, and what it may take.
     fn limits(&self) -> Limits;
 
+    /// Where it is to be answered, if there is a choice.
+    fn backend(&self) -> Option<&TaskBackendArguments> {
+        None
+    }
+
     /// Finds the answer.
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>>;
+    fn answer<'v>(
+        &self,
+        backends: &Backends,
+        view: &'v View,
+        limits: &Limits,
+    ) -> tadoc::Result<Run<'v>>;
 }
 
 /// An answer to a question that only the processor answers.
 fn on_processor(answered: Answered<'_>) -> Run<'_> {
-    Run { answered, device: None, reason: String::new() }
+    Run { answered, backend: Choice::Cpu, device: None, reason: String::new() }
 }
 
 /// Answers a question, in the rayon pool that it is called in.
-fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
+fn ask(question: &dyn Question, backends: &Backends, quiet: bool) -> anyhow::Result<Outcome> {
     let mut watch = Stopwatch(Instant::now());
     let mut costs = Costs::default();
     let shared = question.shared();
@@ -131,7 +150,7 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
         || if shows_names { names(&corpora, shared) } else { Ok(Vec::new()) },
         || {
             let (chosen, detail) = (chosen.as_deref(), question.detail());
-            tadoc::view::open(&corpora_asked, &analyzer, chosen, detail, &progress)
+            backends.view(&corpora_asked, &analyzer, chosen, detail, &progress)
         },
     );
     progress.finish();
@@ -145,8 +164,11 @@ fn ask(question: &dyn Question, quiet: bool) -> anyhow::Result<Outcome> {
     }
     costs.view = watch.lap();
 
-    let run = question.answer(&view, &limits)?;
+    let run = question.answer(backends, &view, &limits)?;
     costs.task = watch.lap();
+    if !quiet {
+        backends.notes().iter().for_each(|note| print_note(note));
+    }
 
     let labels = Labels { terms: view.terms(), documents: &names };
     write(&*run.answered.answer, labels, is_matrix, &mut writer, &mut costs)?;

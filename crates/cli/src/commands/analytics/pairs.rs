@@ -6,7 +6,7 @@ use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use tadoc::analytics::columns::{PAIR_COUNTS, PAIR_SCORES};
 use tadoc::answer::Column;
-use tadoc::backend::Run;
+use tadoc::backend::{Backends, Run};
 use tadoc::{Limits, View, WIDEST_WINDOW, analytics};
 
 use super::arguments::{Shared, Strategy};
@@ -100,7 +100,7 @@ impl Question for Cooccurrence {
         self.shared.limits(self.top, Strategy::Auto)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+    fn answer<'v>(&self, _: &Backends, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
         analytics::cooccurrence(view, self.window, self.ordered, limits).map(on_processor)
     }
 }
@@ -118,7 +118,7 @@ impl Question for Collocations {
         self.shared.limits(self.top, Strategy::Auto)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+    fn answer<'v>(&self, _: &Backends, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
         let measure = match self.measure {
             Measure::LogLikelihood => analytics::Measure::LogLikelihood,
             Measure::Pmi => analytics::Measure::Pmi,

@@ -4,13 +4,13 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use tadoc::analytics::columns::{SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
 use tadoc::answer::Column;
-use tadoc::backend::Run;
+use tadoc::backend::{Backends, Run};
 use tadoc::{LONGEST_SEQUENCE, Limits, Task, View};
 
 use super::Question;
 use super::arguments::{Shared, StrategyArgument};
 use crate::arguments::{at_least_one, examples};
-use crate::commands::backend::BackendArguments;
+use crate::commands::backend::TaskBackendArguments;
 
 /// Count sequences of n terms, most frequent first
 ///
@@ -42,7 +42,7 @@ pub struct SequenceCount {
     strategy: StrategyArgument,
 
     #[command(flatten)]
-    backend: BackendArguments,
+    backend: TaskBackendArguments,
 }
 
 /// List the documents of each sequence of n terms, with most occurrences first
@@ -71,7 +71,7 @@ pub struct RankedInvertedIndex {
     strategy: StrategyArgument,
 
     #[command(flatten)]
-    backend: BackendArguments,
+    backend: TaskBackendArguments,
 }
 
 /// Reads how many terms a sequence has.
@@ -92,12 +92,21 @@ impl Question for SequenceCount {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+    fn backend(&self) -> Option<&TaskBackendArguments> {
+        Some(&self.backend)
+    }
+
+    fn answer<'v>(
+        &self,
+        backends: &Backends,
+        view: &'v View,
+        limits: &Limits,
+    ) -> tadoc::Result<Run<'v>> {
         let task = match self.per_document {
             true => Task::SequenceCountPerDocument { n: self.n },
             false => Task::SequenceCount { n: self.n },
         };
-        self.backend.backends().answer(view, task, limits)
+        backends.answer(view, task, limits)
     }
 }
 
@@ -114,7 +123,16 @@ impl Question for RankedInvertedIndex {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
-        self.backend.backends().answer(view, Task::RankedInvertedIndex { n: self.n }, limits)
+    fn backend(&self) -> Option<&TaskBackendArguments> {
+        Some(&self.backend)
+    }
+
+    fn answer<'v>(
+        &self,
+        backends: &Backends,
+        view: &'v View,
+        limits: &Limits,
+    ) -> tadoc::Result<Run<'v>> {
+        backends.answer(view, Task::RankedInvertedIndex { n: self.n }, limits)
     }
 }

@@ -5,14 +5,14 @@ use tadoc::analytics::TfIdfOptions;
 use tadoc::analytics::columns::{TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS, TERM_WEIGHTS};
 use tadoc::analytics::score;
 use tadoc::answer::Column;
-use tadoc::backend::Run;
+use tadoc::backend::{Backends, Run};
 use tadoc::view::Detail;
 use tadoc::{Limits, Task, View, analytics};
 
 use super::arguments::{Shared, StrategyArgument};
 use super::{Question, on_processor};
 use crate::arguments::{at_least_one, examples};
-use crate::commands::backend::BackendArguments;
+use crate::commands::backend::TaskBackendArguments;
 
 /// Count how often each term occurs, most frequent first
 ///
@@ -36,7 +36,7 @@ pub struct WordCount {
     strategy: StrategyArgument,
 
     #[command(flatten)]
-    backend: BackendArguments,
+    backend: TaskBackendArguments,
 }
 
 /// Count how often each term occurs, by term
@@ -59,7 +59,7 @@ pub struct Sort {
     strategy: StrategyArgument,
 
     #[command(flatten)]
-    backend: BackendArguments,
+    backend: TaskBackendArguments,
 }
 
 /// List the documents that each term occurs in
@@ -83,7 +83,7 @@ pub struct InvertedIndex {
     strategy: StrategyArgument,
 
     #[command(flatten)]
-    backend: BackendArguments,
+    backend: TaskBackendArguments,
 }
 
 /// Count the terms of each document, most frequent first
@@ -108,7 +108,7 @@ pub struct TermVector {
     strategy: StrategyArgument,
 
     #[command(flatten)]
-    backend: BackendArguments,
+    backend: TaskBackendArguments,
 }
 
 /// Weigh the terms of each document by TF-IDF
@@ -185,8 +185,17 @@ macro_rules! task {
                 self.shared.limits(self.top, self.strategy.strategy)
             }
 
-            fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
-                self.backend.backends().answer(view, Task::$question, limits)
+            fn backend(&self) -> Option<&TaskBackendArguments> {
+                Some(&self.backend)
+            }
+
+            fn answer<'v>(
+                &self,
+                backends: &Backends,
+                view: &'v View,
+                limits: &Limits,
+            ) -> tadoc::Result<Run<'v>> {
+                backends.answer(view, Task::$question, limits)
             }
         }
     };
@@ -214,7 +223,7 @@ impl Question for TfIdf {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+    fn answer<'v>(&self, _: &Backends, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
         let options = TfIdfOptions {
             norm: match self.norm {
                 Norm::L2 => score::Norm::L2,

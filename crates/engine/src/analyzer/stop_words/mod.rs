@@ -112,6 +112,14 @@ impl StopWords {
         self
     }
 
+    /// The words, folded and in byte order.
+    #[cfg(feature = "pool")]
+    pub(super) fn sorted(&self) -> Vec<&[u8]> {
+        let mut words: Vec<&[u8]> = self.words.iter().map(|word| &**word).collect();
+        words.sort_unstable();
+        words
+    }
+
     /// Whether a word is left out, in whatever case it is.
     pub fn contains(&self, word: &[u8]) -> bool {
         !self.is_empty() && self.contains_folded(&fold(word))

@@ -1,0 +1,211 @@
+//! A pool as a backend: which pool belongs to a question, and what is told about it.
+//!
+//! A pool is of one archive, or of several in one order, and has the view of one question at a time: an analyzer, and the documents that were
+//! chosen. It is asked for a view; where it has none for this question, one is made and put into it, and from then on all lies in the pool. Opening a
+//! view that is there costs one pass over it.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tadoc_core::{Limits, Task, View};
+use tadoc_pool::{Persist, Pool, PoolBackend, Resumption};
+use xxhash_rust::xxh64::{Xxh64, xxh64};
+
+use super::{Choice, Run};
+use crate::analytics;
+use crate::analyzer::Analyzer;
+use crate::corpus::Corpus;
+use crate::error::{Error, Result};
+use crate::progress::Observer;
+use crate::traverse;
+use crate::view::{self, Detail, Origin};
+
+/// A file to work in, which is opened when the first view is asked for.
+pub struct PoolFile {
+    path: PathBuf,
+    persist: Persist,
+    open: Mutex<Option<OpenPool>>,
+}
+
+struct OpenPool {
+    backend: PoolBackend,
+    /// The archives that it is of.
+    archives: [u64; 2],
+    /// The network of the view that was asked for last.
+    network: Option<u64>,
+}
+
+impl PoolFile {
+    /// A pool at this path, which need not be there yet.
+    pub fn new(path: impl AsRef<Path>, persist: Persist) -> Self {
+        Self { path: path.as_ref().to_owned(), persist, open: Mutex::default() }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<OpenPool>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The view of a question, in the pool.
+    pub(super) fn view(
+        &self,
+        corpora: &[&Corpus],
+        analyzer: &Analyzer,
+        documents: Option<&[u32]>,
+        observer: &dyn Observer,
+    ) -> Result<(View, Origin)> {
+        let archives = fingerprint(corpora);
+        let mut open = self.lock();
+        if open.as_ref().is_none_or(|open| open.archives != archives) {
+            // One process can have a pool once.
+            *open = None;
+            let backend = PoolBackend::new(Pool::open(&self.path, archives)?, self.persist);
+            *open = Some(OpenPool { backend, archives, network: None });
+        }
+        let open = open.as_mut().expect("it was just opened");
+        let question = question(analyzer, documents);
+        let stored = open.backend.pool().view(question)?;
+        let (view, origin) = match stored {
+            Some(view) => (view, Origin::Pool),
+            None => {
+                let (made, origin) =
+                    view::open(corpora, analyzer, documents, Detail::Whole, observer)?;
+                let counts = traverse::root_counts(made.network());
+                let view = open.backend.pool().initialise(question, &made, counts, self.persist)?;
+                (view, origin)
+            }
+        };
+        open.network = Some(view.network().identity());
+        Ok((view, origin))
+    }
+
+    /// Runs a task on the view that was given last.
+    pub(super) fn answer<'v>(
+        &self,
+        view: &'v View,
+        task: Task,
+        limits: &Limits,
+    ) -> Result<Run<'v>> {
+        analytics::check(view, task)?;
+        let open = self.lock();
+        let open = open.as_ref().ok_or(Error::OtherView)?;
+        if open.network != Some(view.network().identity()) {
+            return Err(Error::OtherView);
+        }
+        let answered = open.backend.run(view, task, limits)?;
+        let pool = open.backend.pool();
+        let device = format!("{} in a {}", self.path.display(), pool.medium());
+        Ok(Run { answered, backend: Choice::Pool, device: Some(device), reason: String::new() })
+    }
+
+    /// What is to be told of the work so far.
+    pub(super) fn notes(&self) -> Vec<String> {
+        let open = self.lock();
+        let Some(open) = open.as_ref() else { return Vec::new() };
+        open.backend.pool().resumptions().iter().flat_map(notes).collect()
+    }
+}
+
+/// What is to be told of a chain of phases.
+fn notes(resumption: &Resumption) -> Vec<String> {
+    let chain = &resumption.chain;
+    let again = resumption.discarded.iter().map(|what| format!("made again: {what}"));
+    let mut notes: Vec<String> = again.collect();
+    match (&resumption.operations, resumption.finished.last()) {
+        (Some((phase, done, of)), _) => {
+            notes.push(format!(
+                "resumed: {chain} in phase `{phase}`, {done} of {of} operations done"
+            ));
+        }
+        (None, Some(_)) if resumption.made.is_empty() => {
+            notes.push(format!("the pool has {chain} already"));
+        }
+        (None, Some(last)) => notes.push(format!("resumed: {chain} behind phase `{last}`")),
+        (None, None) => {}
+    }
+    notes
+}
+
+/// How archives are known again: one by its own fingerprint, several by those of all.
+fn fingerprint(corpora: &[&Corpus]) -> [u64; 2] {
+    match corpora {
+        [corpus] => corpus.archive().fingerprint(),
+        _ => {
+            let mut hash = Xxh64::new(0);
+            let mut bytes = 0_u64;
+            for [own, sum] in corpora.iter().map(|corpus| corpus.archive().fingerprint()) {
+                bytes = bytes.wrapping_add(own);
+                hash.update(&own.to_le_bytes());
+                hash.update(&sum.to_le_bytes());
+            }
+            [bytes, hash.digest()]
+        }
+    }
+}
+
+/// How a question is known again. Another version of tadoc may make other terms.
+fn question(analyzer: &Analyzer, documents: Option<&[u32]>) -> u64 {
+    let mut hash = Xxh64::new(xxh64(env!("CARGO_PKG_VERSION").as_bytes(), 0));
+    hash.update(&analyzer.fingerprint().to_le_bytes());
+    if let Some(documents) = documents {
+        hash.update(&(documents.len() as u64).to_le_bytes());
+        documents.iter().for_each(|number| hash.update(&number.to_le_bytes()));
+    }
+    hash.digest()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::analyzer::{Language, StopWords};
+
+    #[test]
+    fn questions_are_told_apart() {
+        let english = StopWords::of(Language::English).unwrap();
+        let analyzers = [
+            Analyzer::new(),
+            Analyzer::new().fold_case(true),
+            Analyzer::new().stem(Some(Language::English)),
+            Analyzer::new().stem(Some(Language::German)),
+            Analyzer::new().stop_words(english),
+            Analyzer::new().stop_words(StopWords::from_lines(b"a\nb\n")),
+            Analyzer::new().stop_words(StopWords::from_lines(b"ab\n")),
+            Analyzer::new().matching("").unwrap(),
+            Analyzer::new().matching("a").unwrap(),
+        ];
+        let mut found = Vec::new();
+        for analyzer in &analyzers {
+            for documents in [None, Some(&[][..]), Some(&[0][..]), Some(&[0, 1][..])] {
+                assert_eq!(question(analyzer, documents), question(&analyzer.clone(), documents));
+                found.push(question(analyzer, documents));
+            }
+        }
+        let all = found.len();
+        found.sort_unstable();
+        found.dedup();
+        assert_eq!(found.len(), all);
+    }
+
+    #[test]
+    fn words_of_a_list_may_come_in_any_order() {
+        let analyzer = |list: &[u8]| Analyzer::new().stop_words(StopWords::from_lines(list));
+        assert_eq!(question(&analyzer(b"a\nb\n"), None), question(&analyzer(b"b\na\n"), None));
+    }
+
+    #[test]
+    fn notes_say_where_work_goes_on() {
+        let told = |finished: &[&str], operations: Option<(&str, u64, u64)>, made: &[&str]| {
+            notes(&Resumption {
+                chain: "sort".into(),
+                finished: finished.iter().map(|name| name.to_string()).collect(),
+                operations: operations.map(|(name, done, of)| (name.into(), done, of)),
+                discarded: Vec::new(),
+                made: made.iter().map(|name| (name.to_string(), Default::default())).collect(),
+            })
+        };
+        assert!(told(&[], None, &["weights"]).is_empty());
+        assert_eq!(told(&["weights"], None, &["rows"]), ["resumed: sort behind phase `weights`"]);
+        assert_eq!(told(&["weights", "rows"], None, &[]), ["the pool has sort already"]);
+        let within = told(&["weights"], Some(("rows", 3, 8)), &["rows"]);
+        assert_eq!(within, ["resumed: sort in phase `rows`, 3 of 8 operations done"]);
+    }
+}

@@ -1,0 +1,142 @@
+//! Keys with their occurrences: by count, or by key.
+
+use std::io;
+use std::ops::Range;
+
+use tadoc_core::answer::columns::{SEQUENCE_COUNTS, TERM_COUNTS};
+use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+
+use super::{Names, for_each_run};
+use crate::entry::Key;
+use crate::rank::{KEYS, RUNS};
+use crate::weights::Weights;
+use crate::work::Blocks;
+
+/// Terms that become one part of an answer by term.
+const TERMS_AT_ONCE: usize = 1 << 16;
+
+/// Keys by count descending, then key ascending.
+pub struct RankedCounts<K, N> {
+    blocks: Blocks,
+    names: N,
+    keys: std::marker::PhantomData<K>,
+}
+
+impl<K: Key, N: Names<K>> RankedCounts<K, N> {
+    /// What [`rank`](crate::rank::rank) made.
+    pub fn new(blocks: Blocks, names: N) -> Self {
+        Self { blocks, names, keys: std::marker::PhantomData }
+    }
+}
+
+/// A block of them.
+struct RankedRows<'a, K, N> {
+    labels: Labels<'a>,
+    names: &'a N,
+    keys: &'a [K],
+    /// Where the keys of each count end.
+    ends: Vec<u64>,
+    runs: &'a [[u64; 2]],
+}
+
+impl<K: Key, N: Names<K>> Rows for RankedRows<'_, K, N> {
+    fn columns(&self) -> &'static [Column] {
+        if N::SEQUENCES { SEQUENCE_COUNTS } else { TERM_COUNTS }
+    }
+
+    fn len(&self) -> u64 {
+        self.keys.len() as u64
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        for_each_run(&self.ends, rows, |run, rows| {
+            let count = Value::Count(self.runs[run][0]);
+            for &key in &self.keys[rows.start as usize..rows.end as usize] {
+                self.names.show(self.labels, key, |name| each(&[name, count]));
+            }
+        });
+    }
+}
+
+impl<K: Key, N: Names<K>> Answer for RankedCounts<K, N> {
+    fn columns(&self) -> &'static [Column] {
+        if N::SEQUENCES { SEQUENCE_COUNTS } else { TERM_COUNTS }
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        for block in 0..self.blocks.len() {
+            let keys = self.blocks.section::<K>(block, KEYS);
+            let runs = self.blocks.section::<[u64; 2]>(block, RUNS);
+            let ends = runs.iter().map(|&[_, end]| end).collect();
+            each(&RankedRows { labels, names: &self.names, keys, ends, runs })?;
+        }
+        Ok(())
+    }
+}
+
+/// Terms by term, straight from the weights.
+pub struct SortedCounts {
+    weights: Weights,
+    least: u64,
+    top: usize,
+}
+
+impl SortedCounts {
+    /// Terms that occur at least so often, the first of them.
+    pub fn new(weights: Weights, least: u64, top: Option<usize>) -> Self {
+        Self { weights, least: least.max(1), top: top.unwrap_or(usize::MAX) }
+    }
+}
+
+/// Some of them.
+struct SortedRows<'a> {
+    labels: Labels<'a>,
+    counts: &'a [u64],
+    terms: &'a [u32],
+}
+
+impl Rows for SortedRows<'_> {
+    fn columns(&self) -> &'static [Column] {
+        TERM_COUNTS
+    }
+
+    fn len(&self) -> u64 {
+        self.terms.len() as u64
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        for &term in &self.terms[rows.start as usize..rows.end as usize] {
+            let count = self.counts[term as usize];
+            each(&[Value::Text(self.labels.terms.get(term)), Value::Count(count)]);
+        }
+    }
+}
+
+impl Answer for SortedCounts {
+    fn columns(&self) -> &'static [Column] {
+        TERM_COUNTS
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let counts = self.weights.items();
+        let mut left = self.top;
+        let mut terms = Vec::new();
+        for first in (0..counts.len()).step_by(TERMS_AT_ONCE) {
+            let some = first..counts.len().min(first + TERMS_AT_ONCE);
+            let kept = some.filter(|&term| counts[term] >= self.least).take(left);
+            terms.clear();
+            terms.extend(kept.map(|term| term as u32));
+            left -= terms.len();
+            each(&SortedRows { labels, counts, terms: &terms })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,195 @@
+//! Documents with their keys and counts.
+
+use std::io;
+use std::ops::Range;
+
+use tadoc_core::answer::columns::{SEQUENCE_DOCUMENTS, TERM_VECTORS};
+use tadoc_core::answer::{Answer, Column, Entries, Labels, Rows, Value};
+
+use super::{Names, for_each_run};
+use crate::entry::{Count, Key};
+use crate::vectors::{COUNTS, ENDS, KEYS};
+use crate::work::Blocks;
+
+/// Rows that become one part of an answer, at least.
+const ROWS_OF_A_PART: u64 = 1 << 20;
+
+/// A block with the keys of documents that follow each other.
+#[derive(Debug, Clone)]
+pub struct Vectors {
+    /// Where it is.
+    pub blocks: Blocks,
+    /// Which block.
+    pub block: usize,
+    /// The first document, by place.
+    pub first: u32,
+}
+
+impl Vectors {
+    fn rows(&self) -> u64 {
+        self.blocks.section::<u64>(self.block, ENDS).last().copied().unwrap_or(0)
+    }
+}
+
+/// Documents, each with its keys: by count descending, then key ascending.
+pub struct KeysOfDocuments<'v, K, N> {
+    vectors: Vec<Vectors>,
+    names: N,
+    /// Numbers of documents in the corpus, by place.
+    documents: &'v [u32],
+    keys: std::marker::PhantomData<K>,
+}
+
+impl<'v, K: Key, N: Names<K>> KeysOfDocuments<'v, K, N> {
+    /// The vectors of all documents, in order.
+    pub fn new(vectors: Vec<Vectors>, names: N, documents: &'v [u32]) -> Self {
+        Self { vectors, names, documents, keys: std::marker::PhantomData }
+    }
+
+    fn rows<'a>(&'a self, labels: Labels<'a>, vectors: &'a [Vectors]) -> VectorRows<'a, K, N> {
+        let mut end = 0;
+        let ends = vectors.iter().map(|vectors| {
+            end += vectors.rows();
+            end
+        });
+        let ends = ends.collect();
+        VectorRows { answer: self, labels, vectors, ends }
+    }
+}
+
+/// The vectors of some blocks.
+struct VectorRows<'a, K, N> {
+    answer: &'a KeysOfDocuments<'a, K, N>,
+    labels: Labels<'a>,
+    vectors: &'a [Vectors],
+    /// Where the rows of each block end.
+    ends: Vec<u64>,
+}
+
+impl<K: Key, N: Names<K>> VectorRows<'_, K, N> {
+    /// Calls `each` with the place of a document, a key and its count, for every row of a range.
+    fn for_each(&self, rows: Range<u64>, mut each: impl FnMut(usize, K, u64)) {
+        for_each_run(&self.ends, rows, |place, rows| {
+            let vectors = &self.vectors[place];
+            let before = self.ends[place] - vectors.rows();
+            let ends = vectors.blocks.section::<u64>(vectors.block, ENDS);
+            let keys = vectors.blocks.section::<K>(vectors.block, KEYS);
+            let counts = vectors.blocks.section::<K::Count>(vectors.block, COUNTS);
+            for_each_run(ends, rows.start - before..rows.end - before, |document, rows| {
+                for row in rows.start as usize..rows.end as usize {
+                    each(vectors.first as usize + document, keys[row], counts[row].get());
+                }
+            });
+        });
+    }
+}
+
+impl<K: Key, N: Names<K>> Rows for VectorRows<'_, K, N> {
+    fn columns(&self) -> &'static [Column] {
+        self.answer.columns()
+    }
+
+    fn len(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        self.for_each(rows, |document, key, count| {
+            let number = self.answer.documents[document];
+            let document = Value::Text(self.labels.documents[number as usize]);
+            self.answer.names.show(self.labels, key, |name| {
+                if N::SEQUENCES {
+                    each(&[name, document, Value::Count(count)]);
+                } else {
+                    each(&[document, name, Value::Count(count)]);
+                }
+            });
+        });
+    }
+}
+
+/// All vectors as a matrix.
+struct VectorEntries<'a, K, N> {
+    rows: VectorRows<'a, K, N>,
+    /// The column of every term: those that occur have one, in their order.
+    columns: Vec<u32>,
+    column_count: u64,
+}
+
+impl<'a, K: Key, N: Names<K>> VectorEntries<'a, K, N> {
+    fn new(rows: VectorRows<'a, K, N>) -> Self {
+        let mut columns = vec![0_u32; rows.labels.terms.len() as usize];
+        for vectors in rows.vectors {
+            let keys = vectors.blocks.section::<K>(vectors.block, KEYS);
+            keys.iter().for_each(|key| columns[key.number() as usize] = 1);
+        }
+        let mut count = 0;
+        for column in &mut columns {
+            count += std::mem::replace(column, count);
+        }
+        Self { rows, columns, column_count: count.into() }
+    }
+}
+
+impl<K: Key, N: Names<K>> Rows for VectorEntries<'_, K, N> {
+    fn columns(&self) -> &'static [Column] {
+        self.rows.columns()
+    }
+
+    fn len(&self) -> u64 {
+        self.rows.len()
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        self.rows.visit(rows, each);
+    }
+}
+
+impl<K: Key, N: Names<K>> Entries for VectorEntries<'_, K, N> {
+    fn shape(&self) -> (u64, u64) {
+        (self.rows.answer.documents.len() as u64, self.column_count)
+    }
+
+    fn visit_entries(&self, rows: Range<u64>, each: &mut dyn FnMut(u64, u64, Value<'_>)) {
+        self.rows.for_each(rows, |document, key, count| {
+            let column = self.columns[key.number() as usize];
+            each(document as u64, column.into(), Value::Count(count));
+        });
+    }
+}
+
+impl<K: Key, N: Names<K>> Answer for KeysOfDocuments<'_, K, N> {
+    fn columns(&self) -> &'static [Column] {
+        if N::SEQUENCES { SEQUENCE_DOCUMENTS } else { TERM_VECTORS }
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut rest = &self.vectors[..];
+        while !rest.is_empty() {
+            let mut rows = 0;
+            let enough = rest.iter().position(|vectors| {
+                rows += vectors.rows();
+                rows >= ROWS_OF_A_PART
+            });
+            let (some, others) = rest.split_at(enough.map_or(rest.len(), |last| last + 1));
+            each(&self.rows(labels, some))?;
+            rest = others;
+        }
+        Ok(())
+    }
+
+    fn with_entries(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Entries) -> io::Result<()>,
+    ) -> Option<io::Result<()>> {
+        if N::SEQUENCES {
+            return None;
+        }
+        Some(each(&VectorEntries::new(self.rows(labels, &self.vectors))))
+    }
+}

@@ -1,0 +1,57 @@
+//! The pool as a backend: a task is a chain of phases, behind the pruned rules that all tasks share.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use tadoc_core::{Answered, Backend, Limits, Task, View};
+use xxhash_rust::xxh64::xxh64;
+
+use crate::pruned::Pruned;
+use crate::{Chain, Persist, Pool, Result, tasks};
+
+/// Answers in a pool, on the view that the pool has.
+pub struct PoolBackend {
+    pool: Mutex<Pool>,
+    persist: Persist,
+}
+
+impl PoolBackend {
+    /// A backend in a pool.
+    pub fn new(pool: Pool, persist: Persist) -> Self {
+        Self { pool: Mutex::new(pool), persist }
+    }
+
+    /// The pool, which nobody else uses meanwhile.
+    pub fn pool(&self) -> MutexGuard<'_, Pool> {
+        self.pool.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Runs a task, or goes on with it. The view must be the one that the pool gave last.
+    pub fn run<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Answered<'v>> {
+        let mut pool = self.pool();
+        // Of one view there is one set of pruned rules.
+        let base = Chain { base: true, name: "the pruned rules".into(), key: 1 };
+        let pruned =
+            Pruned::new(&mut pool.work(&base, self.persist, limits.memory)?, view.network())?;
+        let asked = format!("{task:?} {limits:?}");
+        let chain =
+            Chain { base: false, name: task.name().into(), key: xxh64(asked.as_bytes(), 0) };
+        let mut work = pool.work(&chain, self.persist, limits.memory)?;
+        tasks::answer_with(&mut work, view, &pruned, task, limits)
+    }
+}
+
+impl Backend for PoolBackend {
+    fn name(&self) -> &'static str {
+        "pool"
+    }
+
+    fn answer<'v>(
+        &self,
+        view: &'v View,
+        task: Task,
+        limits: &Limits,
+    ) -> tadoc_core::Result<Answered<'v>> {
+        self.run(view, task, limits)
+            .map_err(|error| tadoc_core::Error::Backend { what: error.to_string() })
+    }
+}

@@ -1,0 +1,88 @@
+//! How much there can be, before it is counted: bounds by summation from the rules up.
+//!
+//! A rule has at most as many different keys as it emits itself, and those that its sub-rules have; as it expands to items; and as there are
+//! in all. It has at most as many different rules below it as its sub-rules and those below them, and as there are rules behind it. All tables that
+//! count something are made for such a bound, so that none is ever made again larger.
+//!
+//! Cost: one sweep up over the sub-rules of the pruned rules. Size: 8 bytes a rule.
+
+use tadoc_core::{Array, Network};
+
+use crate::Result;
+use crate::pruned::Pruned;
+use crate::work::{Starts, Work};
+
+/// How many different keys, and how many different rules.
+pub type Bound = [u32; 2];
+
+/// Two bounds together, which are no more than `most`.
+#[inline]
+pub fn add(one: Bound, other: Bound, most: Bound) -> Bound {
+    [one[0].saturating_add(other[0]).min(most[0]), one[1].saturating_add(other[1]).min(most[1])]
+}
+
+/// The bounds of every rule: the keys that it and all below it emit, and the rules below it. `own` says how many different keys a rule emits
+/// itself; `length` how many it emits with all below it and with repetition, at most; `most` how many there are in all.
+pub fn bounds(
+    work: &mut Work<'_>,
+    network: &Network,
+    pruned: &Pruned,
+    own: impl Fn(u32) -> u64 + Sync,
+    length: impl Fn(u32) -> u64 + Sync,
+    most: u64,
+) -> Result<Array<Bound>> {
+    let rules = pruned.slices();
+    let narrow = |number: u64| number.min(u32::MAX.into()) as u32;
+    work.fill_upwards("bounds of rules", Starts::One, network.levels(), |range, table, below| {
+        let first_below = pruned.rules() as usize - below.len();
+        for (rule, bound) in range.zip(table) {
+            let most = [narrow(most), pruned.rules() - rule - 1];
+            let mut sum = [narrow(own(rule)), 0];
+            for &[sub_rule, _] in rules.sub_rules(rule) {
+                let [keys, rules] = below[sub_rule as usize - first_below];
+                sum = add(sum, [keys, rules.saturating_add(1)], most);
+            }
+            *bound = [sum[0].min(narrow(length(rule))), sum[1]];
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::reference::shapes;
+
+    proptest! {
+        #[test]
+        fn no_rule_has_more(shape in shapes()) {
+            let network = shape.network();
+            let grammar = network.grammar();
+            let mut work = Work::volatile(1 << 20);
+            let pruned = Pruned::new(&mut work, &network).unwrap();
+            let found = bounds(
+                &mut work, &network, &pruned,
+                |rule| pruned.slices().words(rule).len() as u64,
+                |rule| network.lengths()[rule as usize],
+                grammar.token_count().into(),
+            ).unwrap();
+            let mut below: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); found.len()];
+            for rule in (0..grammar.rule_count()).rev() {
+                let mut all = BTreeSet::new();
+                for &[child, _] in pruned.slices().sub_rules(rule) {
+                    all.insert(child);
+                    all.extend(&below[child as usize]);
+                }
+                let items: BTreeSet<u32> = grammar.expand(grammar.body(rule)).collect();
+                let [keys, rules] = found[rule as usize];
+                prop_assert!(items.len() <= keys as usize && all.len() <= rules as usize);
+                prop_assert!(u64::from(keys) <= network.lengths()[rule as usize]);
+                prop_assert!(keys <= grammar.token_count() && rules < grammar.rule_count());
+                below[rule as usize] = all;
+            }
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! How the documents of a corpus are shared out to operations.
+//!
+//! An operation has documents that follow each other, with few enough symbols and keys that what they give is small; or a stretch of one
+//! document, if that is so large that one thread should not have it alone, or that its keys need too large a table. What the stretches of a document give
+//! is added up by whoever reads it. The plan follows from the view and from [`Sizes`] alone, not from the number of threads, so that
+//! work that was interrupted can go on with another one.
+//!
+//! Cost: the bound of every symbol of the root is added up once, in a phase. Size: 8 bytes a document.
+
+use std::ops::Range;
+
+use tadoc_core::{Array, Network};
+
+use crate::Result;
+use crate::bounds::{Bound, add};
+use crate::walk::Emit;
+use crate::work::Work;
+
+/// How large things may be.
+#[derive(Debug, Clone, Copy)]
+pub struct Sizes {
+    /// Symbols of an operation of several documents.
+    pub symbols: u32,
+    /// A document of more symbols is cut into stretches of so many.
+    pub stretch: u32,
+    /// A document with a bound of more keys is cut into stretches with at most so many, as far as a single symbol has no more.
+    pub keys: u32,
+    /// Keys, or rules, that are counted in a hash table; with a bound of more they are counted in a row of counters, if they are numbers.
+    pub hashed: u32,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self { symbols: 1 << 17, stretch: 1 << 20, keys: u32::MAX, hashed: 1 << 14 }
+    }
+}
+
+/// Documents of an operation have a bound of so many keys together, unless one has more.
+const KEYS_OF_AN_OPERATION: u32 = 1 << 20;
+/// Documents of an operation.
+const DOCUMENTS_OF_AN_OPERATION: usize = 1 << 12;
+
+/// A stretch of the root within one document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Stretch {
+    /// The document, by place.
+    pub document: u32,
+    /// Which symbols of the root.
+    pub root: Range<u32>,
+    /// Where the document ends in the root.
+    pub document_end: u32,
+    /// What there can be in it.
+    pub bound: Bound,
+}
+
+/// The documents of an operation.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// Which documents, by place.
+    pub documents: Range<u32>,
+    /// The stretch, if it is not all of one document.
+    pub stretch: Option<Stretch>,
+}
+
+impl Operation {
+    /// Whether it begins a document that other operations go on with, or goes on with one.
+    pub fn is_cut(&self) -> bool {
+        self.stretch.is_some()
+    }
+}
+
+/// The operations of a phase that goes over documents.
+#[derive(Debug)]
+pub struct Plan<'n> {
+    starts: &'n [u32],
+    bounds: Array<Bound>,
+    operations: Vec<Operation>,
+    sizes: Sizes,
+}
+
+impl<'n> Plan<'n> {
+    /// Shares the documents out.
+    pub fn new<E: Emit>(
+        work: &mut Work<'_>,
+        phase: &'static str,
+        network: &'n Network,
+        emit: &E,
+        sizes: Sizes,
+    ) -> Result<Self> {
+        let starts = network.grammar().document_starts();
+        let documents = starts.len() - 1;
+        let root = network.grammar().root();
+        let sum = |symbols: Range<u32>| {
+            let symbols = &root[symbols.start as usize..symbols.end as usize];
+            let most = emit.most();
+            symbols.iter().fold([0, 0], |sum, &symbol| add(sum, emit.bound(symbol), most))
+        };
+        let symbols_of = |document: usize| starts[document + 1] - starts[document];
+        let cuts =
+            runs(documents, sizes.symbols.into(), |document| Some(symbols_of(document).into()));
+        let bounds = work.fill(phase, &cuts, |operation, own: &mut [Bound]| {
+            for (document, bound) in (cuts[operation]..).zip(own) {
+                *bound = sum(starts[document]..starts[document + 1]);
+            }
+        })?;
+        let mut plan = Self { starts, bounds, operations: Vec::new(), sizes };
+        let is_cut = |document: usize| {
+            symbols_of(document) > sizes.stretch || plan.bounds[document][0] > sizes.keys
+        };
+        let most_keys = sizes.keys.min(KEYS_OF_AN_OPERATION);
+        // A part of an operation that a document is, by symbols or by keys; one that is cut stands alone.
+        let part = |document: usize| {
+            let by_symbols = u64::from(symbols_of(document)) * u64::from(most_keys);
+            let by_keys = u64::from(plan.bounds[document][0]) * u64::from(sizes.symbols);
+            (!is_cut(document)).then_some(by_symbols.max(by_keys))
+        };
+        let cuts = runs(documents, u64::from(sizes.symbols) * u64::from(most_keys), part);
+        let mut operations = Vec::new();
+        for run in cuts.windows(2).filter(|run| run[0] < run[1]) {
+            let documents = run[0] as u32..run[1] as u32;
+            if !is_cut(run[0]) {
+                operations.push(Operation { documents, stretch: None });
+                continue;
+            }
+            for root in stretches(starts[run[0]]..starts[run[1]], root, emit, sizes) {
+                let (document, document_end) = (run[0] as u32, starts[run[1]]);
+                let bound = sum(root.clone());
+                let stretch = Some(Stretch { document, root, document_end, bound });
+                operations.push(Operation { documents: documents.clone(), stretch });
+            }
+        }
+        plan.operations = operations;
+        Ok(plan)
+    }
+
+    /// The operations.
+    pub fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// How large things are.
+    pub fn sizes(&self) -> Sizes {
+        self.sizes
+    }
+
+    /// What an operation goes over: one stretch for every document of it, in order.
+    pub fn stretches(&self, operation: usize) -> impl Iterator<Item = Stretch> + '_ {
+        let Operation { documents, stretch } = &self.operations[operation];
+        documents.clone().map(move |document| match stretch {
+            Some(stretch) => stretch.clone(),
+            None => {
+                let place = document as usize;
+                let root = self.starts[place]..self.starts[place + 1];
+                let (document_end, bound) = (root.end, self.bounds[place]);
+                Stretch { document, root, document_end, bound }
+            }
+        })
+    }
+
+    /// The largest bounds of a stretch that are no more than `below`; and whether there are any above.
+    pub fn largest(&self, below: Bound) -> (Bound, [bool; 2]) {
+        let whole = self.operations.iter().filter(|operation| !operation.is_cut());
+        let whole = whole.flat_map(|operation| {
+            &self.bounds[operation.documents.start as usize..operation.documents.end as usize]
+        });
+        let cut = self.operations.iter().filter_map(|operation| operation.stretch.as_ref());
+        let mut largest = ([0, 0], [false, false]);
+        for bound in whole.chain(cut.map(|stretch| &stretch.bound)) {
+            for which in 0..2 {
+                if bound[which] <= below[which] {
+                    largest.0[which] = largest.0[which].max(bound[which]);
+                } else {
+                    largest.1[which] = true;
+                }
+            }
+        }
+        largest
+    }
+}
+
+/// Cuts documents into runs that have at most so much together, or are a single one; where each starts, and the end. One without a size stands alone.
+fn runs(documents: usize, most: u64, size: impl Fn(usize) -> Option<u64>) -> Vec<usize> {
+    let mut cuts = vec![0];
+    let mut sum = 0_u64;
+    for document in 0..documents {
+        let size = size(document).unwrap_or(u64::MAX);
+        let first = *cuts.last().expect("it begins with 0");
+        sum = sum.saturating_add(size);
+        if document > first && (sum > most || document - first >= DOCUMENTS_OF_AN_OPERATION) {
+            cuts.push(document);
+            sum = size;
+        }
+    }
+    cuts.push(documents);
+    cuts
+}
+
+/// Cuts a document into stretches.
+fn stretches<E: Emit>(
+    document: Range<u32>,
+    root: &[u32],
+    emit: &E,
+    sizes: Sizes,
+) -> Vec<Range<u32>> {
+    let mut stretches = Vec::new();
+    let (mut first, mut keys) = (document.start, 0_u32);
+    for place in document.clone() {
+        let more = emit.bound(root[place as usize])[0];
+        let too_many = keys.saturating_add(more) > sizes.keys || place - first >= sizes.stretch;
+        if place > first && too_many {
+            stretches.push(first..place);
+            (first, keys) = (place, 0);
+        }
+        keys = keys.saturating_add(more);
+    }
+    stretches.push(first..document.end);
+    stretches
+}

@@ -1,0 +1,156 @@
+//! For rules, the keys that they and all below them emit, with counts: tables from the rules up.
+//!
+//! A table is made for the bound of its rule, so that the sizes of all are known before any is made, and they stand in one region in the order of
+//! rules. What a table has less than its bound is entries without a count, behind the others. Rules with a bound above a limit get none: they are few and
+//! large, and whoever meets one looks at its sub-rules. The limit is such that the region stays in proportion to the pruned rules.
+//!
+//! Cost: every entry of a table is read once for every rule that uses it. Size: an entry for each of the bound, and 8 bytes a rule.
+
+use tadoc_core::{Array, Network};
+
+use crate::Result;
+use crate::bounds::Bound;
+use crate::entry::{Count, Entry, Key};
+use crate::pruned::Pruned;
+use crate::work::{Starts, Work};
+
+/// Rules with a bound of more keys have no table.
+const LONGEST: u32 = 64;
+/// A region has at most so many entries for every rule.
+const ENTRIES_A_RULE: u64 = 16;
+
+/// Tables of rules.
+#[derive(Debug)]
+pub struct RuleTables<K: Key> {
+    /// Where the entries of each rule start, and the end.
+    starts: Array<u64>,
+    entries: Array<K::Entry>,
+}
+
+/// The largest bound that gets a table, and the entries of all tables.
+pub fn limit(bounds: &[Bound]) -> (u32, u64) {
+    let most = ENTRIES_A_RULE * bounds.len() as u64;
+    let mut limit = LONGEST;
+    loop {
+        let sizes = bounds.iter().map(|bound| bound[0]).filter(|&keys| keys <= limit);
+        let entries: u64 = sizes.map(u64::from).sum();
+        if entries <= most || limit == 0 {
+            return (limit, entries);
+        }
+        limit /= 2;
+    }
+}
+
+impl<K: Key> RuleTables<K> {
+    /// Makes the tables; `own` calls with the keys that a rule emits itself.
+    pub fn new(
+        work: &mut Work<'_>,
+        network: &Network,
+        pruned: &Pruned,
+        bounds: &[Bound],
+        own: impl Fn(u32, &mut dyn FnMut(K, u64)) + Sync,
+    ) -> Result<Self> {
+        let (limit, _) = limit(bounds);
+        let rules = pruned.slices();
+        // A table has counts, which must not be too large for it.
+        let fits = |rule: usize| {
+            bounds[rule][0] <= limit && network.lengths()[rule] <= <K::Count as Count>::MOST
+        };
+        let all = [0, bounds.len() + 1];
+        let starts = work.fill("starts of tables", &all, |_, own: &mut [u64]| {
+            for rule in 0..bounds.len() {
+                let size = if fits(rule) { bounds[rule][0] } else { 0 };
+                own[rule + 1] = own[rule] + u64::from(size);
+            }
+        })?;
+        let at = Starts::At(&starts);
+        let entries =
+            work.fill_upwards("tables", at, network.levels(), |range, table, below| {
+                let first = at.of(range.start);
+                let first_below = at.of(pruned.rules()) - below.len();
+                for rule in range.filter(|&rule| fits(rule as usize)) {
+                    let room = &mut table[at.of(rule) - first..at.of(rule + 1) - first];
+                    let mut length = 0;
+                    own(rule, &mut |key, count| add(room, &mut length, key, count));
+                    for &[sub_rule, times] in rules.sub_rules(rule) {
+                        // A sub-rule has no more keys than its user, so it has a table too.
+                        let entries = &below
+                            [at.of(sub_rule) - first_below..at.of(sub_rule + 1) - first_below];
+                        for entry in
+                            entries.iter().take_while(|entry: &&K::Entry| entry.count() > 0)
+                        {
+                            add(room, &mut length, entry.key(), entry.count() * u64::from(times));
+                        }
+                    }
+                }
+            })?;
+        Ok(Self { starts, entries })
+    }
+
+    /// The entries of a rule; those without a count are no entries, and end it. Empty if it has no table.
+    #[inline]
+    pub fn get(&self, rule: u32) -> &[K::Entry] {
+        let (start, end) = (self.starts[rule as usize], self.starts[rule as usize + 1]);
+        &self.entries[start as usize..end as usize]
+    }
+}
+
+/// Counts more of a key in a table that is so long; tables are short enough for a search from the start.
+fn add<E: Entry>(table: &mut [E], length: &mut usize, key: E::Key, count: u64) {
+    match table[..*length].iter_mut().find(|entry| entry.key() == key) {
+        Some(entry) => entry.add(count),
+        None => {
+            table[*length] = E::new(key, count);
+            *length += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::bounds::bounds;
+    use crate::reference::shapes;
+
+    proptest! {
+        #[test]
+        fn tables_are_as_the_text(shape in shapes()) {
+            let network = shape.network();
+            let grammar = network.grammar();
+            let mut work = Work::volatile(1 << 20);
+            let pruned = Pruned::new(&mut work, &network).unwrap();
+            let own = |rule| pruned.slices().words(rule).len() as u64;
+            let length = |rule: u32| network.lengths()[rule as usize];
+            let bounds =
+                bounds(&mut work, &network, &pruned, own, length, grammar.token_count().into())
+                    .unwrap();
+            let tables =
+                RuleTables::<u32>::new(&mut work, &network, &pruned, &bounds, |rule, each| {
+                    for &[word, times] in pruned.slices().words(rule) {
+                        each(word, times.into());
+                    }
+                })
+                .unwrap();
+            let (limit, entries) = limit(&bounds);
+            prop_assert!(entries <= ENTRIES_A_RULE * bounds.len() as u64);
+            prop_assert_eq!(tables.entries.len() as u64, entries);
+            for rule in 0..pruned.rules() {
+                let mut expected = BTreeMap::new();
+                if bounds[rule as usize][0] <= limit {
+                    for item in grammar.expand(grammar.body(rule)) {
+                        *expected.entry(item).or_default() += 1;
+                    }
+                }
+                let table = tables.get(rule).iter().take_while(|entry| entry.count() > 0);
+                let found: BTreeMap<u32, u64> =
+                    table.clone().map(|entry| (entry.key(), entry.count())).collect();
+                prop_assert_eq!(found.len(), table.count());
+                prop_assert_eq!(found, expected);
+            }
+        }
+    }
+}

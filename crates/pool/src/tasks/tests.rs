@@ -1,0 +1,219 @@
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
+use proptest::prelude::{
+    Just, Strategy as Generator, prop_assert, prop_assert_eq, prop_oneof, proptest,
+};
+use tadoc_core::Strategy;
+use tadoc_core::answer::{Labels, Value};
+
+use super::*;
+use crate::reference::{counts_only, deep, made, shapes, sizes, texts, view};
+
+const WORDS: [Task; 4] = [Task::WordCount, Task::Sort, Task::InvertedIndex, Task::TermVector];
+
+fn shown(values: &[Value<'_>]) -> String {
+    let one = |value: &Value<'_>| match value {
+        Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+        Value::Terms(terms) => String::from_utf8(terms.join(&b' ')).unwrap(),
+        Value::Count(count) => count.to_string(),
+        Value::Real(real) => real.to_string(),
+    };
+    values.iter().map(one).collect::<Vec<_>>().join(",")
+}
+
+/// The names of all documents of the corpus.
+fn names(network: &Network) -> Vec<String> {
+    let count = network.documents().last().map_or(0, |&last| last + 1);
+    (0..count).map(|number| format!("d{number}")).collect()
+}
+
+/// All rows, by part and by range; and as a matrix, which must have the same counts.
+fn rows(view: &View, answer: &dyn Answer) -> Vec<String> {
+    let names = names(view.network());
+    let documents: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
+    let labels = Labels { terms: view.terms(), documents: &documents };
+    let mut all = Vec::new();
+    let given = answer.for_each_part(labels, &mut |rows| {
+        assert_eq!(rows.columns(), answer.columns());
+        let before = all.len();
+        rows.visit(0..rows.len(), &mut |values| {
+            assert_eq!(values.len(), rows.columns().len());
+            all.push(shown(values));
+        });
+        assert_eq!(rows.len() as usize, all.len() - before);
+        let step = 1 + rows.len() / 5;
+        let mut part = Vec::new();
+        for start in (0..rows.len()).step_by(step as usize) {
+            let end = rows.len().min(start + step);
+            rows.visit(start..end, &mut |values| part.push(shown(values)));
+        }
+        assert_eq!(part, all[before..]);
+        Ok(())
+    });
+    given.unwrap();
+    let is_matrix = answer.columns() == tadoc_core::answer::columns::TERM_VECTORS;
+    let matrix = answer.with_entries(labels, &mut |entries| {
+        let (documents, terms) = entries.shape();
+        assert_eq!(documents as usize, view.network().documents().len());
+        assert_eq!(entries.len() as usize, all.len());
+        let mut place = 0;
+        entries.visit_entries(0..entries.len(), &mut |document, term, count| {
+            let number = view.network().documents()[document as usize];
+            assert!(term < terms && all[place].starts_with(&format!("d{number},")));
+            assert!(all[place].ends_with(&format!(",{}", shown(&[count]))));
+            place += 1;
+        });
+        assert_eq!(place, all.len());
+        Ok(())
+    });
+    assert_eq!(matrix.is_some(), is_matrix);
+    matrix.into_iter().for_each(Result::unwrap);
+    all
+}
+
+/// What a plain program over the text says.
+fn expected(network: &Network, task: Task, limits: &Limits) -> Vec<String> {
+    let texts = texts(network);
+    let top = limits.top.unwrap_or(usize::MAX);
+    let mut totals: BTreeMap<u32, u64> = BTreeMap::new();
+    texts.iter().flatten().for_each(|&term| *totals.entry(term).or_default() += 1);
+    totals.retain(|_, count| *count >= limits.least);
+    let count_rows = |rows: Vec<(u32, u64)>| {
+        let rows = rows.into_iter().take(top);
+        rows.map(|(term, count)| format!("{term:06},{count}")).collect::<Vec<_>>()
+    };
+    let by_count = |counts: BTreeMap<u32, u64>| {
+        let mut rows: Vec<(u32, u64)> = counts.into_iter().collect();
+        rows.sort_by_key(|&(_, count)| Reverse(count));
+        rows
+    };
+    let name = |document: usize| format!("d{}", network.documents()[document]);
+    match task {
+        Task::WordCount => count_rows(by_count(totals)),
+        Task::Sort => count_rows(totals.into_iter().collect()),
+        Task::InvertedIndex => {
+            let mut rows = Vec::new();
+            for term in totals.into_keys() {
+                let have = (0..texts.len()).filter(|&document| texts[document].contains(&term));
+                rows.extend(have.take(top).map(|document| format!("{term:06},{}", name(document))));
+            }
+            rows
+        }
+        _ => {
+            let mut rows = Vec::new();
+            for (document, text) in texts.iter().enumerate() {
+                let mut counts = BTreeMap::new();
+                let kept = text.iter().filter(|term| totals.contains_key(term));
+                kept.for_each(|&term| *counts.entry(term).or_default() += 1);
+                let shown = by_count(counts).into_iter().take(top);
+                rows.extend(
+                    shown.map(|(term, count)| format!("{},{term:06},{count}", name(document))),
+                );
+            }
+            rows
+        }
+    }
+}
+
+fn answered(view: &View, task: Task, limits: &Limits, sizes: Sizes) -> Vec<String> {
+    let mut work = Work::volatile(limits.memory);
+    let pruned = Pruned::new(&mut work, view.network()).unwrap();
+    let answered = answer_in(&mut work, view, &pruned, task, limits, sizes).unwrap();
+    assert!(limits.strategy.is_none_or(|strategy| strategy == answered.strategy));
+    assert_eq!(limits.strategy.is_some(), answered.reason.is_empty());
+    rows(view, &*answered.answer)
+}
+
+fn limits() -> impl Generator<Value = Limits> {
+    let strategy =
+        prop_oneof![Just(None), Just(Some(Strategy::TopDown)), Just(Some(Strategy::BottomUp))];
+    let top = prop_oneof![Just(None), (0..5_usize).prop_map(Some), (0..100_usize).prop_map(Some)];
+    let least = prop_oneof![Just(0_u64), Just(1), 1..30_u64];
+    (strategy, least, top).prop_map(|(strategy, least, top)| Limits {
+        strategy,
+        least,
+        top,
+        memory: 1 << 20,
+    })
+}
+
+proptest! {
+    #[test]
+    fn answers_are_those_of_the_text(shape in shapes(), limits in limits(), sizes in sizes()) {
+        let view = view(shape.network());
+        for task in WORDS {
+            let expected = expected(view.network(), task, &limits);
+            prop_assert_eq!(answered(&view, task, &limits, sizes), expected, "{}", task.name());
+        }
+    }
+
+    #[test]
+    fn counts_are_enough_for_word_count_and_sort(shape in shapes(), limits in limits()) {
+        let network = shape.network();
+        let bare = view(counts_only(&network));
+        for task in [Task::WordCount, Task::Sort] {
+            let expected = expected(&network, task, &limits);
+            prop_assert_eq!(answered(&bare, task, &limits, Sizes::default()), expected);
+        }
+        let mut work = Work::volatile(1 << 20);
+        let pruned = Pruned::new(&mut work, bare.network()).unwrap();
+        for task in [Task::InvertedIndex, Task::TermVector] {
+            let refused = answer_with(&mut work, &bare, &pruned, task, &limits);
+            prop_assert!(matches!(refused, Err(Error::CountsOnly)));
+        }
+    }
+}
+
+#[test]
+fn one_huge_document() {
+    // Stretches of it are walked on their own: more symbols than one has, of more terms than are hashed.
+    let root: Vec<u32> = (0..3_000_000_u64).map(|place| (place * place % 50_021) as u32).collect();
+    let length = root.len() as u32;
+    let parts = vec![tadoc_core::Part { root: 0..length, rules: 0..0 }];
+    let view =
+        view(made(50_021, root, Vec::new(), parts, vec![0, 0, length, length], vec![0, 1, 2]));
+    let limits = Limits::default();
+    for task in WORDS {
+        let found = answered(&view, task, &limits, Sizes::default());
+        if task == Task::InvertedIndex {
+            assert!(found.iter().all(|row| row.ends_with(",d1")));
+            assert_eq!(found.len(), answered(&view, Task::Sort, &limits, Sizes::default()).len());
+        } else {
+            assert!(found == expected(view.network(), task, &limits));
+        }
+    }
+}
+
+#[test]
+fn counts_beyond_32_bits() {
+    let network = deep(41);
+    let mut counts = [0_u64, 1, 1];
+    let mut halfway = counts;
+    for next in (1..41).rev() {
+        if next == 20 {
+            halfway = counts;
+        }
+        counts = counts.map(|count| 2 * count);
+        counts[next % 3] += 1;
+    }
+    let totals =
+        [2 * counts[0] + halfway[0] + 1, 2 * counts[1] + halfway[1], 2 * counts[2] + halfway[2]];
+    assert!(totals[0] > 1 << 32);
+    let view = view(network);
+    for strategy in Strategy::ALL {
+        let limits = Limits { strategy: Some(strategy), ..Limits::default() };
+        let sorted = answered(&view, Task::Sort, &limits, Sizes::default());
+        let expected: Vec<String> =
+            (0..3).map(|term| format!("{term:06},{}", totals[term])).collect();
+        assert_eq!(sorted, expected);
+        let mut by_count = answered(&view, Task::WordCount, &limits, Sizes::default());
+        by_count.sort();
+        assert_eq!(by_count, expected);
+        let vectors = answered(&view, Task::TermVector, &limits, Sizes::default());
+        assert_eq!(vectors.len(), 6);
+        assert!(vectors.contains(&format!("d0,000000,{}", counts[0] + 1)));
+        assert!(vectors.contains(&format!("d1,000001,{}", counts[1] + halfway[1])));
+        assert_eq!(answered(&view, Task::InvertedIndex, &limits, Sizes::default()).len(), 6);
+    }
+}

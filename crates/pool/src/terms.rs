@@ -1,0 +1,101 @@
+//! Terms as what documents are walked for.
+
+use tadoc_core::{Array, Network};
+
+use crate::Result;
+use crate::bounds::{Bound, bounds};
+use crate::entry::Key;
+use crate::plan::Stretch;
+use crate::pruned::{Pruned, PrunedSlices};
+use crate::tables::RuleTables;
+use crate::walk::Emit;
+use crate::work::Work;
+
+/// The terms of rules. A key is 4 bytes wide, or 8 if a term can occur more than 2^32 times.
+pub struct TermsOf<'n, K: Key> {
+    root: &'n [u32],
+    terms: u32,
+    pruned: PrunedSlices<'n>,
+    bounds: Array<Bound>,
+    tables: Option<RuleTables<K>>,
+}
+
+impl<'n, K: Key> TermsOf<'n, K> {
+    /// The terms of a network.
+    pub fn new(work: &mut Work<'_>, network: &'n Network, pruned: &'n Pruned) -> Result<Self> {
+        let terms = network.grammar().token_count();
+        let rules = pruned.slices();
+        let own = |rule| rules.words(rule).len() as u64;
+        let length = |rule| network.lengths()[rule as usize];
+        let bounds = bounds(work, network, pruned, own, length, terms.into())?;
+        Ok(Self { root: network.grammar().root(), terms, pruned: rules, bounds, tables: None })
+    }
+
+    /// The same with tables for rules.
+    pub fn with_tables(
+        self,
+        work: &mut Work<'_>,
+        network: &Network,
+        pruned: &Pruned,
+    ) -> Result<Self> {
+        let rules = pruned.slices();
+        let own = |rule, each: &mut dyn FnMut(K, u64)| {
+            for &[word, times] in rules.words(rule) {
+                each(K::of_number(word), times.into());
+            }
+        };
+        let tables = RuleTables::new(work, network, pruned, &self.bounds, own)?;
+        Ok(Self { tables: Some(tables), ..self })
+    }
+
+    /// The bounds of every rule.
+    pub fn bounds(&self) -> &[Bound] {
+        &self.bounds
+    }
+}
+
+impl<K: Key> Emit for TermsOf<'_, K> {
+    type Key = K;
+
+    #[inline]
+    fn bound(&self, symbol: u32) -> Bound {
+        match symbol.checked_sub(self.terms) {
+            None => [1, 0],
+            Some(rule) => {
+                let [keys, rules] = self.bounds[rule as usize];
+                [keys, rules.saturating_add(1)]
+            }
+        }
+    }
+
+    fn most(&self) -> Bound {
+        [self.terms, self.bounds.len() as u32]
+    }
+
+    #[inline]
+    fn of_root(&self, stretch: &Stretch, mut each: impl FnMut(K, u64)) {
+        let symbols = &self.root[stretch.root.start as usize..stretch.root.end as usize];
+        for &symbol in symbols.iter().filter(|&&symbol| symbol < self.terms) {
+            each(K::of_number(symbol), 1);
+        }
+    }
+
+    #[inline]
+    fn of_rule(&self, rule: u32, mut each: impl FnMut(K, u64)) {
+        for &[word, times] in self.pruned.words(rule) {
+            each(K::of_number(word), times.into());
+        }
+    }
+
+    #[inline]
+    fn table(&self, rule: u32) -> &[K::Entry] {
+        match &self.tables {
+            None => &[],
+            Some(tables) => tables.get(rule),
+        }
+    }
+
+    fn numbers(&self) -> Option<usize> {
+        Some(self.terms as usize)
+    }
+}

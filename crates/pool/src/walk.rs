@@ -1,0 +1,390 @@
+//! One document after the other: what each has, and how often.
+//!
+//! Weights go down from the symbols of a document. Rules wait in a queue until they have all their weight, and then emit their keys and
+//! pass the weight on to their sub-rules; with tables, a rule that has one is met with its entries at once and needs no weight. A key is a word, or
+//! whatever else an [`Emit`] makes of rules, such as sequences.
+//!
+//! Weights and keys are counted in hash tables made for the bound of the document; where that is large and keys are numbers, in rows of
+//! counters. A thread has one [`Walker`], whose tables are for the largest of the documents that they are used for.
+//!
+//! Cost: an access to a table for every symbol of the document, and every pair of the rules that it uses.
+
+use std::ops::Range;
+use std::sync::{Condvar, Mutex};
+
+use tadoc_core::{Network, grammar::Slices};
+
+use crate::Result;
+use crate::bounds::Bound;
+use crate::entry::{Count, Entry, Key};
+use crate::hash_table::{HashTable, Table};
+use crate::plan::{Plan, Stretch};
+use crate::pruned::{Pruned, PrunedSlices};
+use crate::queue::{Queue, QueueRow};
+use crate::work::{Scratch, Work};
+
+/// What rules and stretches of the root emit.
+pub trait Emit: Sync {
+    /// What is counted.
+    type Key: Key;
+
+    /// What there can be of a symbol of the root: the different keys that it has a part in, whether they are emitted by it, by all below it, or by the root
+    /// where it stands; and the different rules, itself included.
+    fn bound(&self, symbol: u32) -> Bound;
+
+    /// What there can be in all.
+    fn most(&self) -> Bound;
+
+    /// Calls `each` with keys and how often a stretch of the root has them, beyond what the rules in it emit. The same key may come several times. A key that
+    /// several symbols have a part in belongs to the stretch in which the first of them is, and may reach behind that up to the end
+    /// of the document.
+    fn of_root(&self, stretch: &Stretch, each: impl FnMut(Self::Key, u64));
+
+    /// Calls `each` with keys and how often a rule has them, beyond what its sub-rules emit.
+    fn of_rule(&self, rule: u32, each: impl FnMut(Self::Key, u64));
+
+    /// All keys of a rule and of what is below it, with their counts; entries without a count end it. Empty if the rule has no table.
+    fn table(&self, rule: u32) -> &[<Self::Key as Key>::Entry];
+
+    /// If keys are numbers: all are below this.
+    fn numbers(&self) -> Option<usize>;
+}
+
+/// Counters for every number there is.
+struct Dense<'t, C> {
+    counts: &'t mut [C],
+}
+
+/// Where something is counted.
+trait Tally<K: Key> {
+    /// Counts more of a key, and says whether it is new.
+    fn add(&mut self, key: K, more: u64) -> bool;
+
+    /// The count of a key that nothing is added to any more.
+    fn settle(&mut self, key: K) -> u64;
+}
+
+impl<K: Key> Tally<K> for Table<'_, K> {
+    #[inline]
+    fn add(&mut self, key: K, more: u64) -> bool {
+        Table::add(self, key, more)
+    }
+
+    #[inline]
+    fn settle(&mut self, key: K) -> u64 {
+        self.get(key)
+    }
+}
+
+impl<K: Key> Tally<K> for Dense<'_, K::Count> {
+    #[inline]
+    fn add(&mut self, key: K, more: u64) -> bool {
+        let counter = &mut self.counts[key.number() as usize];
+        let before = counter.get();
+        *counter = K::Count::of(before + more);
+        before == 0
+    }
+
+    #[inline]
+    fn settle(&mut self, key: K) -> u64 {
+        let counter = &mut self.counts[key.number() as usize];
+        std::mem::replace(counter, K::Count::of(0)).get()
+    }
+}
+
+/// The rows of a hash table, and counters for what is too much for it.
+struct Rows<K: Key> {
+    hashed: HashTable<K>,
+    counts: Scratch<K::Count>,
+}
+
+impl<K: Key> Rows<K> {
+    fn new(work: &Work<'_>, most: u32, numbers: usize) -> Result<Self> {
+        let hashed = HashTable::new(work, most as usize)?;
+        Ok(Self { hashed, counts: work.scratch(numbers)? })
+    }
+}
+
+/// Goes over documents, one at a time.
+pub struct Walker<K: Key> {
+    rules: Rows<K::Rule>,
+    keys: Rows<K>,
+    waiting: QueueRow,
+    /// Keys that are counted in the row of counters.
+    counted: QueueRow,
+}
+
+impl<K: Key> Walker<K> {
+    fn new<E: Emit<Key = K>>(
+        work: &Work<'_>,
+        plan: &Plan<'_>,
+        over: &Over<'_, E>,
+        rules: u32,
+    ) -> Result<Self> {
+        let (most, above) = plan.largest(over.hashed);
+        let numbers = if above[0] { over.emit.numbers().unwrap_or(0) } else { 0 };
+        let counted_rules = if above[1] { rules as usize } else { 0 };
+        Ok(Self {
+            rules: Rows::new(work, most[1], counted_rules)?,
+            keys: Rows::new(work, most[0], numbers)?,
+            waiting: QueueRow::new(work, rules as usize)?,
+            counted: QueueRow::new(work, numbers)?,
+        })
+    }
+
+    /// Appends the keys of a stretch with their counts, by key ascending.
+    fn walk<E: Emit<Key = K>>(
+        &mut self,
+        over: &Over<'_, E>,
+        stretch: &Stretch,
+        into: &mut Vec<K::Entry>,
+    ) {
+        let Self { rules, keys, waiting, counted } = self;
+        if stretch.bound[0] <= over.hashed[0] {
+            let mut table = keys.hashed.table(stretch.bound[0] as usize);
+            over.walk(stretch, rules, waiting, |key, more| {
+                table.add(key, more);
+            });
+            let found = table.take();
+            found.sort_unstable_by_key(Entry::key);
+            into.extend_from_slice(found);
+        } else {
+            let mut counted = counted.queue();
+            let mut counts = Dense { counts: &mut keys.counts };
+            over.walk(stretch, rules, waiting, |key, more| {
+                if Tally::<K>::add(&mut counts, key, more) {
+                    counted.put(key.number());
+                }
+            });
+            counted.drain(|number, _| {
+                let key = K::of_number(number);
+                into.push(K::Entry::new(key, Tally::<K>::settle(&mut counts, key)));
+            });
+        }
+    }
+}
+
+/// What a walk goes over.
+pub struct Over<'a, E> {
+    grammar: Slices<'a>,
+    root: &'a [u32],
+    pruned: PrunedSlices<'a>,
+    emit: &'a E,
+    /// The bounds up to which keys and rules are counted in hash tables.
+    hashed: Bound,
+}
+
+impl<E: Emit> Over<'_, E> {
+    /// Calls `add` with the keys of a stretch.
+    #[inline]
+    fn walk(
+        &self,
+        stretch: &Stretch,
+        rules: &mut Rows<<E::Key as Key>::Rule>,
+        waiting: &mut QueueRow,
+        add: impl FnMut(E::Key, u64),
+    ) {
+        let waiting = &mut waiting.queue();
+        if stretch.bound[1] <= self.hashed[1] {
+            let mut table = rules.hashed.table(stretch.bound[1] as usize);
+            self.walk_rules(stretch, &mut table, waiting, add);
+            table.take();
+        } else {
+            let mut counts = Dense { counts: &mut rules.counts };
+            self.walk_rules(stretch, &mut counts, waiting, add);
+        }
+    }
+
+    /// The same, with the weights of rules in a table.
+    #[inline]
+    fn walk_rules(
+        &self,
+        stretch: &Stretch,
+        rules: &mut impl Tally<<E::Key as Key>::Rule>,
+        waiting: &mut Queue<'_>,
+        mut add: impl FnMut(E::Key, u64),
+    ) {
+        let emit = self.emit;
+        emit.of_root(stretch, &mut add);
+        let Range { start, end } = stretch.root;
+        for &symbol in &self.root[start as usize..end as usize] {
+            if let Some(rule) = self.grammar.rule_of(symbol) {
+                self.meet(rule, 1, rules, waiting, &mut add);
+            }
+        }
+        waiting.drain(|rule, waiting| {
+            let weight = rules.settle(E::Key::rule(rule));
+            emit.of_rule(rule, |key, times| add(key, times * weight));
+            for &[sub_rule, times] in self.pruned.sub_rules(rule) {
+                self.meet(sub_rule, weight * u64::from(times), rules, waiting, &mut add);
+            }
+        });
+    }
+
+    /// A rule that was met so often: its table, or else it waits.
+    #[inline]
+    fn meet(
+        &self,
+        rule: u32,
+        weight: u64,
+        rules: &mut impl Tally<<E::Key as Key>::Rule>,
+        waiting: &mut Queue<'_>,
+        add: &mut impl FnMut(E::Key, u64),
+    ) {
+        let table = self.emit.table(rule);
+        if table.is_empty() {
+            if rules.add(E::Key::rule(rule), weight) {
+                waiting.put(rule);
+            }
+        } else {
+            for entry in table.iter().take_while(|entry| entry.count() > 0) {
+                add(entry.key(), weight * entry.count());
+            }
+        }
+    }
+}
+
+/// Walkers that threads take for an operation and give back.
+pub struct Walkers<'a, E: Emit> {
+    over: Over<'a, E>,
+    plan: &'a Plan<'a>,
+    idle: Mutex<Vec<Walker<E::Key>>>,
+    given_back: Condvar,
+}
+
+impl<'a, E: Emit> Walkers<'a, E> {
+    /// One for every thread.
+    pub fn new(
+        work: &Work<'_>,
+        network: &'a Network,
+        pruned: &'a Pruned,
+        plan: &'a Plan<'a>,
+        emit: &'a E,
+    ) -> Result<Self> {
+        let hashed = plan.sizes().hashed;
+        let over = Over {
+            grammar: network.grammar().slices(),
+            root: network.grammar().root(),
+            pruned: pruned.slices(),
+            emit,
+            hashed: [if emit.numbers().is_some() { hashed } else { u32::MAX }, hashed],
+        };
+        let threads = rayon::current_num_threads().min(plan.operations().len());
+        let walkers = (0..threads).map(|_| Walker::new(work, plan, &over, pruned.rules()));
+        let idle = Mutex::new(walkers.collect::<Result<_>>()?);
+        Ok(Self { over, plan, idle, given_back: Condvar::new() })
+    }
+
+    /// What is shared out to them.
+    pub fn plan(&self) -> &'a Plan<'a> {
+        self.plan
+    }
+
+    /// What rules emit.
+    pub fn emit(&self) -> &'a E {
+        self.over.emit
+    }
+
+    /// Calls `each` with the stretches of an operation, in order, and the keys of each with their counts, by key ascending.
+    pub fn walk(
+        &self,
+        operation: usize,
+        mut each: impl FnMut(&Stretch, &mut Vec<<E::Key as Key>::Entry>),
+    ) {
+        let mut walker = self.take();
+        let mut found = Vec::new();
+        for stretch in self.plan.stretches(operation) {
+            walker.walk(&self.over, &stretch, &mut found);
+            each(&stretch, &mut found);
+            found.clear();
+        }
+        self.idle.lock().expect("no thread panics while it holds the lock").push(walker);
+        self.given_back.notify_one();
+    }
+
+    fn take(&self) -> Walker<E::Key> {
+        let mut idle = self.idle.lock().expect("no thread panics while it holds the lock");
+        loop {
+            if let Some(walker) = idle.pop() {
+                return walker;
+            }
+            idle = self.given_back.wait(idle).expect("no thread panics while it holds the lock");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::plan::Sizes;
+    use crate::reference::{deep, shapes, sizes, texts};
+    use crate::terms::TermsOf;
+
+    /// Every stretch with its document, its terms and their counts, in order.
+    type Found = Vec<(u32, Vec<(u32, u64)>)>;
+
+    fn walked<K: Key>(network: &Network, sizes: Sizes, with_tables: bool) -> Found {
+        let mut work = Work::volatile(1 << 20);
+        let pruned = Pruned::new(&mut work, network).unwrap();
+        let mut terms = TermsOf::<K>::new(&mut work, network, &pruned).unwrap();
+        if with_tables {
+            terms = terms.with_tables(&mut work, network, &pruned).unwrap();
+        }
+        let plan = Plan::new(&mut work, "documents", network, &terms, sizes).unwrap();
+        let walkers = Walkers::new(&work, network, &pruned, &plan, &terms).unwrap();
+        let mut found = Vec::new();
+        for operation in 0..plan.operations().len() {
+            walkers.walk(operation, |stretch, entries| {
+                assert!(entries.is_sorted_by(|one, other| one.key() < other.key()));
+                let entries = entries.iter().map(|entry| (entry.key().number(), entry.count()));
+                found.push((stretch.document, entries.collect()));
+            });
+        }
+        found
+    }
+
+    proptest! {
+        #[test]
+        fn documents_are_as_their_text(
+            shape in shapes(), sizes in sizes(), with_tables in any::<bool>()
+        ) {
+            let network = shape.network();
+            let found = walked::<u32>(&network, sizes, with_tables);
+            prop_assert_eq!(&found, &walked::<u64>(&network, sizes, with_tables));
+            prop_assert!(found.is_sorted_by_key(|stretch| stretch.0));
+            let texts = texts(&network);
+            let mut sums: Vec<BTreeMap<u32, u64>> = vec![BTreeMap::new(); texts.len()];
+            for (document, entries) in found {
+                for (term, count) in entries {
+                    *sums[document as usize].entry(term).or_default() += count;
+                }
+            }
+            for (sums, text) in sums.iter().zip(&texts) {
+                let mut expected = BTreeMap::new();
+                text.iter().for_each(|&term| *expected.entry(term).or_default() += 1);
+                prop_assert_eq!(sums, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn counts_beyond_32_bits() {
+        // Every rule is the next one twice and a term, the last one two terms.
+        let network = deep(41);
+        let mut of_rule = [0_u64, 1, 1];
+        for next in (1..41).rev() {
+            of_rule = of_rule.map(|count| 2 * count);
+            of_rule[next % 3] += 1;
+        }
+        for with_tables in [false, true] {
+            let found = walked::<u64>(&network, Sizes::default(), with_tables);
+            let first: Vec<u64> = found[0].1.iter().map(|&(_, count)| count).collect();
+            assert_eq!(first, [of_rule[0] + 1, of_rule[1], of_rule[2]]);
+            assert!(first[0] > 1 << 32 && found[1].1[0].1 > of_rule[0]);
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! How often everything occurs: weights from the root down.
+//!
+//! The root is counted before: what is asked of the whole corpus needs no more of it. Then one sweep over the pruned rules gives the weight of
+//! every rule, times how often, to its sub-rules and words.
+//!
+//! Cost: an addition for every pair, most of them to any place of the counters. Size: 8 bytes a symbol.
+
+use tadoc_core::{Array, Network};
+
+use crate::Result;
+use crate::entry::{Entry, Key};
+use crate::pruned::Pruned;
+use crate::walk::Emit;
+use crate::work::Work;
+
+/// How often every item and every rule occurs.
+#[derive(Debug, Clone)]
+pub struct Weights {
+    counters: Array<u64>,
+    items: usize,
+}
+
+impl Weights {
+    /// Counts all occurrences.
+    pub fn new(work: &mut Work<'_>, network: &Network, pruned: &Pruned) -> Result<Self> {
+        Self::made(work, "weights", network, pruned, |_, _| false)
+    }
+
+    /// Counts the occurrences of items with tables: the weight of a rule that has one goes to the entries of it, and no further.
+    /// What it says of rules is not how often they occur.
+    pub fn by_tables<E: Emit>(
+        work: &mut Work<'_>,
+        network: &Network,
+        pruned: &Pruned,
+        emit: &E,
+    ) -> Result<Self> {
+        Self::made(work, "weights by tables", network, pruned, |rule, add| {
+            let table = emit.table(rule);
+            for entry in table.iter().take_while(|entry| entry.count() > 0) {
+                add(entry.key().number(), entry.count());
+            }
+            !table.is_empty()
+        })
+    }
+
+    /// `give` gives the entries of a rule's table, or says that there is none.
+    fn made(
+        work: &mut Work<'_>,
+        phase: &'static str,
+        network: &Network,
+        pruned: &Pruned,
+        give: impl Fn(u32, &mut dyn FnMut(u32, u64)) -> bool + Sync,
+    ) -> Result<Self> {
+        let items = network.grammar().token_count() as usize;
+        let rules = pruned.slices();
+        let root = network.root_counts_or(|| count_root(network));
+        let counters = work.accumulate(
+            phase,
+            root.len(),
+            |range, counters| {
+                counters.iter_mut().zip(&root[range]).for_each(|(to, &from)| *to = from.into());
+            },
+            network.levels(),
+            |range, counters| {
+                for rule in range {
+                    let weight = counters.get(items + rule as usize);
+                    if weight == 0
+                        || give(rule, &mut |item, times| {
+                            counters.add(item as usize, weight * times)
+                        })
+                    {
+                        continue;
+                    }
+                    let (sub_rules, words) = rules.get(rule);
+                    for &[sub_rule, times] in sub_rules {
+                        counters.add(items + sub_rule as usize, weight * u64::from(times));
+                    }
+                    for &[word, times] in words {
+                        counters.add(word as usize, weight * u64::from(times));
+                    }
+                }
+            },
+        )?;
+        Ok(Self { counters, items })
+    }
+
+    /// How often every item occurs.
+    pub fn items(&self) -> &[u64] {
+        &self.counters[..self.items]
+    }
+
+    /// How often every rule occurs.
+    pub fn rules(&self) -> &[u64] {
+        &self.counters[self.items..]
+    }
+}
+
+/// How often each symbol stands in the root.
+fn count_root(network: &Network) -> Vec<u32> {
+    let grammar = network.grammar();
+    let mut counts = vec![0_u32; (grammar.token_count() + grammar.rule_count()) as usize];
+    grammar.root().iter().for_each(|&symbol| counts[symbol as usize] += 1);
+    counts
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::reference::{counts_only, shapes, texts};
+
+    proptest! {
+        #[test]
+        fn weights_are_those_of_the_text(shape in shapes()) {
+            let network = shape.network();
+            let mut expected = vec![0_u64; network.grammar().token_count() as usize];
+            texts(&network).iter().flatten().for_each(|&item| expected[item as usize] += 1);
+            for network in [counts_only(&network), network] {
+                let mut work = Work::volatile(1 << 20);
+                let pruned = Pruned::new(&mut work, &network).unwrap();
+                let weights = Weights::new(&mut work, &network, &pruned).unwrap();
+                prop_assert_eq!(weights.items(), &expected[..]);
+                let mut uses: Vec<u64> = network.root_counts_or(Vec::new)[expected.len()..]
+                    .iter().map(|&count| count.into()).collect();
+                for rule in 0..pruned.rules() {
+                    for &[child, times] in pruned.slices().sub_rules(rule) {
+                        uses[child as usize] += u64::from(times) * uses[rule as usize];
+                    }
+                }
+                prop_assert_eq!(weights.rules(), &uses[..]);
+            }
+        }
+    }
+}
