@@ -5,12 +5,13 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueHint};
-use tadoc::{Corpus, Lexer};
+use tadoc::Lexer;
 use tadoc::access::{self, Scope};
 
 use super::Opened;
-use super::place::PlaceArguments;
+use super::place::{self, PlaceArguments};
 use crate::arguments::{Index, at_least_one};
+use crate::commands::backend::PoolArguments;
 use crate::commands::{about, documents, open, pool};
 use crate::failure::print_error;
 use crate::select;
@@ -33,11 +34,7 @@ impl ReadArguments {
         quiet: bool,
         work: impl FnOnce(&Opened<'_>) -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
-        let place = self.place.pool()?;
-        self.work.open_by(archive, work, |corpus, index| match &place {
-            Some(pool) => pool.open(corpus, quiet),
-            None => access::Access::open(corpus, index),
-        })
+        self.work.open(archive, self.place.pool()?, quiet, work)
     }
 }
 
@@ -55,25 +52,23 @@ pub struct WorkArguments {
 }
 
 impl WorkArguments {
-    /// Opens an archive and does the work on it, in a pool of threads.
+    /// Opens an archive, in the pool that is given, and does the work on it, in a pool of threads.
     pub fn open<T: Send>(
         &self,
         archive: &Path,
+        in_pool: Option<&PoolArguments>,
+        quiet: bool,
         work: impl FnOnce(&Opened<'_>) -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
-        self.open_by(archive, work, access::Access::open)
-    }
-
-    fn open_by<T: Send>(
-        &self,
-        archive: &Path,
-        work: impl FnOnce(&Opened<'_>) -> anyhow::Result<T> + Send,
-        access: impl for<'c> Fn(&'c Corpus, access::Index) -> tadoc::Result<access::Access<'c>> + Sync,
-    ) -> anyhow::Result<T> {
+        in_pool.map_or(Ok(()), place::prepare)?;
         pool(self.threads)?.install(|| {
             let corpus = open(archive)?;
             let documents = documents(&corpus, archive)?;
-            let access = access(&corpus, self.index.into()).map_err(|error| about(archive, error))?;
+            let access = match in_pool {
+                Some(pool) => place::open(pool, &corpus, quiet),
+                None => access::Access::open(&corpus, self.index.into()),
+            };
+            let access = access.map_err(|error| about(archive, error))?;
             let lexer = match corpus.info().lexer.as_str() {
                 name if name == Lexer::Words.name() => Lexer::Words,
                 name if name == Lexer::Whitespace.name() => Lexer::Whitespace,

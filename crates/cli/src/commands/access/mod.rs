@@ -54,7 +54,7 @@ impl Access {
             Self::Kwic(command) => command.run(quiet),
             Self::Find(command) => command.run(quiet),
             Self::Sample(command) => command.run(quiet),
-            Self::Query(command) => command.run(),
+            Self::Query(command) => command.run(quiet),
         }
     }
 }
