@@ -73,13 +73,6 @@ impl Navigation {
 
     /// Bytes that it takes.
     pub fn bytes(&self) -> usize {
-        let numbers = [
-            &self.token_bytes,
-            &self.separator_newlines,
-            &self.rule_bytes,
-            &self.rule_words,
-            &self.rule_newlines,
-        ];
         let packed = [
             &self.rule_starts,
             &self.bodies,
@@ -88,21 +81,29 @@ impl Navigation {
             &self.root_words,
             &self.root_newlines,
         ];
-        numbers.iter().map(|row| row.bytes()).sum::<usize>()
+        self.lengths().iter().map(|row| row.bytes()).sum::<usize>()
             + packed.iter().map(|row| row.as_bytes().len()).sum::<usize>()
     }
 
-    /// Bits of the widest length.
-    fn widest(&self) -> u32 {
-        let lengths = [
+    /// Bytes of that which are derived, and on the heap wherever it lies.
+    pub fn derived_bytes(&self) -> usize {
+        self.lengths().iter().map(|row| row.derived_bytes()).sum()
+    }
+
+    fn lengths(&self) -> [&Numbers; 5] {
+        [
             &self.token_bytes,
             &self.separator_newlines,
             &self.rule_bytes,
             &self.rule_words,
             &self.rule_newlines,
-        ];
+        ]
+    }
+
+    /// Bits of the widest length.
+    fn widest(&self) -> u32 {
         let samples = [&self.root_bytes, &self.root_words, &self.root_newlines];
-        let of_lengths = lengths.iter().map(|row| row.parts().2.width());
+        let of_lengths = self.lengths().into_iter().map(|row| row.parts().2.width());
         of_lengths.chain(samples.iter().map(|row| row.width())).max().unwrap_or(0)
     }
 

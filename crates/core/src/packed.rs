@@ -262,7 +262,12 @@ impl Numbers {
     /// Bytes that they take.
     pub fn bytes(&self) -> usize {
         let stored = self.before.as_bytes().len() + self.large.as_bytes().len();
-        self.small.len() + stored + 8 * self.marks.len()
+        self.small.len() + stored + self.derived_bytes()
+    }
+
+    /// Bytes of that which are derived, and on the heap wherever the numbers lie.
+    pub fn derived_bytes(&self) -> usize {
+        8 * self.marks.len()
     }
 
     /// The numbers for loops in which every step counts.

@@ -149,8 +149,8 @@ pub enum Error {
         "this tadoc was built without the pool backend; build it with the feature `pool`, or take `--backend cpu`"
     )]
     NoPoolBackend,
-    /// Random access was asked for in a pool.
-    #[error("batches of reads and edits have no pool backend; use --backend cpu")]
+    /// Edits were asked for in a pool.
+    #[error("batches with edits have no pool backend; use --backend cpu")]
     NoReadsInPool,
     /// There is no language of that name.
     #[error("there is no language {given:?}; there are: {}", names(Language::ALL))]

@@ -62,6 +62,60 @@ pub struct TaskBackendArguments {
     #[command(flatten)]
     work: BackendArguments,
 
+    #[command(flatten)]
+    pool: PoolArguments,
+}
+
+impl TaskBackendArguments {
+    /// The pool, if one is to be worked in.
+    pub fn pool(&self) -> Option<&Path> {
+        self.pool.pool.as_deref().filter(|_| self.work.backend == Backend::Pool)
+    }
+
+    /// The backends to choose from.
+    pub fn backends(&self) -> anyhow::Result<Backends> {
+        if self.work.backend == Backend::Pool {
+            return self.backends_with_pool();
+        }
+        self.pool.refuse()?;
+        Ok(self.work.backends())
+    }
+
+    /// The pool to read an archive in, if reads are done in one.
+    pub fn pool_of_reads(&self) -> anyhow::Result<Option<&PoolArguments>> {
+        match self.work.backend {
+            Backend::Pool => self.refuse_device().map(|()| Some(&self.pool)),
+            Backend::Auto | Backend::Cpu | Backend::Gpu => self.pool.refuse().map(|()| None),
+        }
+    }
+
+    fn refuse_device(&self) -> anyhow::Result<()> {
+        if self.work.device.is_some() {
+            bail!(
+                "--device is for a GPU, and --backend pool works on the processor; leave one of them out"
+            );
+        }
+        Ok(())
+    }
+
+    #[cfg(feature = "pool")]
+    fn backends_with_pool(&self) -> anyhow::Result<Backends> {
+        use tadoc::backend::PoolFile;
+        let (path, persist) = self.pool.file()?;
+        self.refuse_device()?;
+        Ok(Backends::with_pool(PoolFile::new(path, persist)))
+    }
+
+    #[cfg(not(feature = "pool"))]
+    fn backends_with_pool(&self) -> anyhow::Result<Backends> {
+        Err(tadoc::Error::NoPoolBackend.into())
+    }
+}
+
+/// `--pool` and `--persist`.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Work")]
+pub struct PoolArguments {
     /// The file for --backend pool: made if it is not there, and gone on with if it is
     ///
     /// It holds the grammar and all tables of the work, and so can be larger than the archive by far. It belongs to
@@ -74,45 +128,27 @@ pub struct TaskBackendArguments {
     persist: Option<Persist>,
 }
 
-impl TaskBackendArguments {
-    /// The pool, if one is to be worked in.
-    pub fn pool(&self) -> Option<&Path> {
-        self.pool.as_deref().filter(|_| self.work.backend == Backend::Pool)
-    }
-
-    /// The backends to choose from.
-    pub fn backends(&self) -> anyhow::Result<Backends> {
-        if self.work.backend == Backend::Pool {
-            return self.backends_with_pool();
-        }
+impl PoolArguments {
+    /// Tells that they are for pools, where the work is not done in one.
+    pub fn refuse(&self) -> anyhow::Result<()> {
         let given = match (&self.pool, self.persist) {
             (Some(_), _) => "--pool",
             (None, Some(_)) => "--persist",
-            (None, None) => return Ok(self.work.backends()),
+            (None, None) => return Ok(()),
         };
         bail!("{given} is for --backend pool only; give that too, or leave {given} out");
     }
 
+    /// The file, and when it is made durable.
     #[cfg(feature = "pool")]
-    fn backends_with_pool(&self) -> anyhow::Result<Backends> {
-        use tadoc::backend::PoolFile;
-        let path = self.pool().ok_or(tadoc::Error::NoPool)?;
-        if self.work.device.is_some() {
-            bail!(
-                "--device is for a GPU, and --backend pool works on the processor; leave one of them out"
-            );
-        }
+    pub fn file(&self) -> tadoc::Result<(&Path, tadoc::pool::Persist)> {
+        let path = self.pool.as_deref().ok_or(tadoc::Error::NoPool)?;
         let persist = match self.persist {
             None | Some(Persist::Phase) => tadoc::pool::Persist::Phase,
             Some(Persist::Operation) => tadoc::pool::Persist::Operation,
             Some(Persist::None) => tadoc::pool::Persist::None,
         };
-        Ok(Backends::with_pool(PoolFile::new(path, persist)))
-    }
-
-    #[cfg(not(feature = "pool"))]
-    fn backends_with_pool(&self) -> anyhow::Result<Backends> {
-        Err(tadoc::Error::NoPoolBackend.into())
+        Ok((path, persist))
     }
 }
 

@@ -38,7 +38,7 @@ pub fn archive(folder: &Folder, name: &str, documents: &[Document]) {
     tadoc::compress(inputs.collect(), &folder.path(name), &options, &()).unwrap();
 }
 
-/// Runs with every index stored, and wants the same of each; gives the last.
+/// Runs with every index stored and in a pool, which is made and then used again; wants the same of each, and gives the last.
 #[track_caller]
 fn with_each_index(folder: &Folder, arguments: &[&str], code: i32) -> Run {
     let mut last: Option<Run> = None;
@@ -52,7 +52,18 @@ fn with_each_index(folder: &Folder, arguments: &[&str], code: i32) -> Run {
             last = Some(run);
         }
     }
-    last.unwrap()
+    let last = last.unwrap();
+    if cfg!(feature = "pool") {
+        for persist in ["operation", "phase", "none"] {
+            let place = ["--backend", "pool", "--pool", "c.pool", "--persist", persist, "--quiet"];
+            let run = folder.run(&[arguments, &place].concat()).exits(code);
+            assert!(last.bytes() == run.bytes(), "{arguments:?} in a pool, {persist}");
+            assert_eq!(last.stderr(), run.stderr(), "{arguments:?} in a pool, {persist}");
+        }
+        // The next one may be of another archive.
+        std::fs::remove_file(folder.path("c.pool")).unwrap();
+    }
+    last
 }
 
 fn tsv(documents: &[Document], places: &[(usize, usize)]) -> String {
@@ -467,4 +478,39 @@ fn indexes_are_stored_and_removed() {
     folder.run(&["index", "--index", "small", "--view", "c.tdc"]).succeeds();
     folder.run(&["word-count", "c.tdc", "--top", "1"]).succeeds();
     assert_eq!(folder.names(), ["c.tdc", "c.tdc.view"]);
+}
+
+/// What is told of a pool: how it is asked for wrongly, whose it is, and what had to be made again.
+#[cfg(feature = "pool")]
+#[test]
+fn pools_are_told_of() {
+    let (folder, _) = sample();
+    let count = |arguments: &[&str]| folder.run(&[&["count", "c.tdc", "tide"], arguments].concat());
+    let in_pool = ["--backend", "pool", "--pool", "c.pool"];
+    let without = count(&[]).succeeds();
+    let needs_file = count(&["--backend", "pool"]).exits(2);
+    assert!(needs_file.stderr().contains("--pool FILE"), "{}", needs_file.stderr());
+    for given in [["--pool", "c.pool"], ["--persist", "none"]] {
+        let run = count(&given).exits(2);
+        assert!(run.stderr().contains("is for --backend pool only"), "{}", run.stderr());
+    }
+    assert!(!folder.path("c.pool").exists());
+    assert_eq!(count(&in_pool).succeeds().text(), without.text());
+    let again = count(&in_pool).exits(0);
+    assert_eq!(again.text(), without.text());
+    assert!(again.stderr().contains("the pool has random access already"), "{}", again.stderr());
+    let mut bytes = std::fs::read(folder.path("c.pool")).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle..middle + 5000].iter_mut().for_each(|byte| *byte ^= 0x55);
+    std::fs::write(folder.path("c.pool"), &bytes).unwrap();
+    let run = count(&in_pool).exits(0);
+    assert_eq!(run.text(), without.text());
+    assert!(run.stderr().contains("made again"), "{}", run.stderr());
+    count(&[&in_pool[..], &["--quiet"]].concat()).succeeds();
+    archive(&folder, "other.tdc", &[("a".into(), b"tide".to_vec())]);
+    let run = folder.run(&[&["count", "other.tdc", "tide"], &in_pool[..]].concat()).exits(2);
+    assert!(run.stderr().contains("is of another archive"), "{}", run.stderr());
+    std::fs::write(folder.path("text"), "no pool, but some text that is longer than a header of one\n").unwrap();
+    let run = count(&["--backend", "pool", "--pool", "text"]).exits(2);
+    assert!(run.stderr().contains("is not a pool"), "{}", run.stderr());
 }

@@ -27,7 +27,7 @@ mod zstandard;
 pub use dictionary::{Dictionary, Tokens};
 pub use documents::{Digester, DocumentTable, HASHED_PIECE, PieceHasher};
 pub use index::{
-    DocumentsOfWord, FastPart, Index, IndexWriter, WordDocuments, WordDocumentsBuilder,
+    DocumentsOfWord, FastPart, Index, IndexWriter, WordDocuments, WordDocumentsBuilder, sections,
 };
 pub use info::Summary;
 pub use journal::{ArchiveLock, Edit, Journal, JournalWriter};

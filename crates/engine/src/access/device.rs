@@ -76,7 +76,7 @@ impl<'s> Rows<'s> {
         let documents = segment.document_count();
         let document_starts = (0..documents).map(|place| segment.document_root(place).start as u32);
         Ok(Self {
-            tokens: segment.tokens().all()?,
+            tokens: segment.tokens().all()?.joined(),
             word_starts: starts.into_iter().chain([segment.word_token_count()]).collect(),
             rule_starts,
             bodies: (0..slices.bodies_length())

@@ -1,7 +1,8 @@
 //! Random access to an archive: any bytes, any line, any word or phrase, without expanding the rest.
 //!
 //! [`Access`] is an archive opened for it. Segments are loaded when they are first needed: mapped, where the archive has an
-//! index ([`store`] adds one), else decoded, with what the index would have derived from them. What each operation costs
+//! index ([`store`] adds one), else decoded, with what the index would have derived from them; or they are in a pool, with all that is
+//! read of them. What each operation costs
 //! stands at its method; `docs/access.md` says what each part of the index costs and buys.
 //!
 //! ```
@@ -28,10 +29,13 @@ mod cursor;
 #[cfg(feature = "gpu")]
 mod device;
 mod find;
+mod kept;
 mod lines;
 mod occurrences;
 mod phrase;
 mod pipeline;
+#[cfg(feature = "pool")]
+mod pool;
 mod postings;
 mod sample;
 mod search;
@@ -39,12 +43,14 @@ mod segment;
 mod store;
 mod texts;
 mod tokens;
+mod unpacked;
 mod walk;
 
 use std::io::Write;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use self::kept::KeptSegment;
 use self::segment::Measure;
 use self::walk::Reader;
 use crate::corpus::{Corpus, Part, parts_of};
@@ -73,8 +79,8 @@ pub struct Access<'c> {
     corpus: &'c Corpus,
     documents: &'c [Document],
     lexer: Lexer,
-    /// The most that may be used of an index, and what all segments have of that.
-    most: Index,
+    source: Source,
+    /// What all segments have of an index.
     index: Index,
     segments: Vec<OnceLock<Segment<'c>>>,
     /// The parts of all documents, in order: a long document may have several, in segments one after the other.
@@ -85,6 +91,15 @@ pub struct Access<'c> {
     segment_starts: Vec<u64>,
     /// Set when the documents of words were derived for all segments.
     derived_counts: OnceLock<()>,
+}
+
+/// Where segments come from.
+#[derive(Debug)]
+enum Source {
+    /// The archive; of an index that is stored in it, no more than this is used.
+    Archive(Index),
+    /// What is kept of them elsewhere.
+    Kept(Vec<KeptSegment>),
 }
 
 /// The documents that a question is about.
@@ -99,12 +114,21 @@ pub enum Scope {
 impl<'c> Access<'c> {
     /// Opens an archive for random access. Uses the index that is stored in it, but none above `most`. O(documents).
     pub fn open(corpus: &'c Corpus, most: Index) -> Result<Self> {
+        Self::new(corpus, Source::Archive(most), corpus.index().min(most))
+    }
+
+    /// Opens an archive all of whose segments are kept elsewhere.
+    #[cfg_attr(not(feature = "pool"), allow(dead_code))]
+    fn with_kept(corpus: &'c Corpus, segments: Vec<KeptSegment>) -> Result<Self> {
+        Self::new(corpus, Source::Kept(segments), Index::Fast)
+    }
+
+    fn new(corpus: &'c Corpus, source: Source, index: Index) -> Result<Self> {
         let documents = corpus.documents()?;
         let summary = corpus.summary();
         let lexer = corpus.lexer()?;
         let (parts, first_parts) = parts_of(documents, &summary.segments)?;
         let segments = summary.segments.iter().map(|_| OnceLock::new()).collect();
-        let index = corpus.index().min(most);
         let mut start = 0;
         let starts = summary.segments.iter().map(|segment| {
             let next = start + segment.text_bytes;
@@ -115,7 +139,7 @@ impl<'c> Access<'c> {
             corpus,
             documents,
             lexer,
-            most,
+            source,
             index,
             segments,
             parts,
@@ -140,7 +164,7 @@ impl<'c> Access<'c> {
         self.documents
     }
 
-    /// Bytes of memory held: on the heap, and mapped from the archive.
+    /// Bytes of memory held: on the heap, and mapped from the archive or a pool.
     pub fn memory(&self) -> (u64, u64) {
         let parts = size_of_val(&self.parts[..]) + size_of_val(&self.first_parts[..]);
         self.segments
@@ -151,7 +175,8 @@ impl<'c> Access<'c> {
     }
 
     /// Loads all segments, unpacks their words and writes out the texts of short rules, so that later operations are as fast as
-    /// they can be: for whoever has many. With an index, all that is held then is at most 1.2 times as large as the archive.
+    /// they can be: for whoever has many. With an index, all that is held then is at most 1.2 times as large as the archive. In a pool there is
+    /// nothing to unpack, and nothing is written out: no memory is taken.
     pub fn load(&self) -> Result<()> {
         let mut symbols = 0;
         for number in 0..self.segments.len() {
@@ -159,6 +184,9 @@ impl<'c> Access<'c> {
             segment.load_words()?;
             segment.slices()?;
             symbols += segment.symbol_bytes();
+        }
+        if matches!(self.source, Source::Kept(_)) {
+            return Ok(());
         }
         let (heap, mapped) = self.memory();
         let room = match self.index {
@@ -187,7 +215,10 @@ impl<'c> Access<'c> {
         if let Some(segment) = self.segments[number].get() {
             return Ok(segment);
         }
-        let segment = Segment::load(self.corpus, number, self.most)?;
+        let segment = match &self.source {
+            Source::Archive(most) => Segment::load(self.corpus, number, *most)?,
+            Source::Kept(segments) => Segment::kept(self.corpus, number, &segments[number])?,
+        };
         self.check_documents(number, &segment)?;
         Ok(self.segments[number].get_or_init(|| segment))
     }

@@ -1,6 +1,6 @@
 //! One segment, ready for random access: where everything is, and the way down to it.
 //!
-//! From a stored index it is mapped; else it is decoded, and what the index would have is derived. Cost of
+//! From a stored index it is mapped, and so it is from a pool, with its tokens; else it is decoded, and what the index would have is derived. Cost of
 //! finding a place: a search in the samples that starts where the place would be if all symbols were of one length, then the
 //! lengths of a few symbols, then one step down for each level of rules.
 
@@ -13,6 +13,7 @@ use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WORDS_EVER
 use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
 
 use super::build;
+use super::kept::{KeptSegment, Read};
 use super::texts::Texts;
 use super::tokens::TokenStore;
 use crate::corpus::Corpus;
@@ -82,6 +83,22 @@ impl<'c> Segment<'c> {
         })
     }
 
+    /// Takes it as it is kept outside of the archive.
+    pub(super) fn kept(corpus: &'c Corpus, number: usize, kept: &KeptSegment) -> Result<Self> {
+        let Read { navigation, root, word_documents, tokens } =
+            kept.read(&corpus.summary().segments[number])?;
+        Ok(Self {
+            archive: corpus.archive(),
+            number,
+            navigation,
+            root: OnceLock::from(root),
+            tokens,
+            word_documents: OnceLock::from(word_documents),
+            texts: OnceLock::new(),
+            mapped: Index::Fast,
+        })
+    }
+
     /// The parts of an index: all that a fast one stores of this segment but the documents of words.
     pub(super) fn stored_parts(&self) -> Result<(&Navigation, &Packed)> {
         Ok((&self.navigation, self.root()?))
@@ -89,15 +106,17 @@ impl<'c> Segment<'c> {
 
     /// Bytes on the heap, and mapped.
     pub(super) fn memory(&self) -> (u64, u64) {
-        let navigation = self.navigation.bytes() as u64;
+        let derived = self.navigation.derived_bytes() as u64;
+        let navigation = self.navigation.bytes() as u64 - derived;
         let root = self.root.get().map_or(0, |root| root.as_bytes().len() as u64);
         let words = self.word_documents.get().map_or(0, |words| words.bytes() as u64);
         let texts = self.texts.get().map_or(0, Texts::memory);
-        let tokens = (self.tokens.memory() + texts) as u64;
+        let (tokens, elsewhere) = self.tokens.memory();
+        let (heap, elsewhere) = ((tokens + texts) as u64 + derived, elsewhere as u64);
         match self.mapped {
-            Index::None => (tokens + navigation + root + words, 0),
-            Index::Small => (tokens + root + words, navigation),
-            Index::Fast => (tokens, navigation + root + words),
+            Index::None => (heap + navigation + root + words, elsewhere),
+            Index::Small => (heap + root + words, elsewhere + navigation),
+            Index::Fast => (heap, elsewhere + navigation + root + words),
         }
     }
 

@@ -1,7 +1,8 @@
-//! The tokens of a segment, unpacked block by block when they are first needed, or all at once.
+//! The tokens of a segment, unpacked block by block when they are first needed, or all at once, or elsewhere before.
 //!
 //! Cost: a block of the dictionary (256 KiB or so) is decompressed once, and then held with four bytes a token; a token is
-//! a few look-ups, or two if all were unpacked. The archive's own blocks stay in memory beside them.
+//! a few look-ups, or two if all were unpacked. The archive's own blocks stay in memory beside them. Tokens that were unpacked elsewhere, such as in
+//! a mapped pool, take no memory.
 
 use std::hash::BuildHasher;
 use std::ops::Range;
@@ -11,20 +12,38 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use rayon::prelude::*;
 use tadoc_core::archive::dictionary::TokenForm;
-use tadoc_core::archive::{Dictionary, Tokens};
-use tadoc_core::packed::prefetch;
+use tadoc_core::archive::Dictionary;
 
+use super::unpacked::{FirstTokens, Unpacked};
 use crate::error::Result;
 
 /// Tokens that share an entry of the table that leads to blocks: a power of two.
 const SHARED: u32 = 8;
 
-/// Tokens of at most so many bytes are copied as if they had so many, which takes no loop.
-const SHORT: usize = 16;
-
-/// Tokens that come on demand.
+/// The tokens of a segment.
 #[derive(Debug)]
 pub(crate) struct TokenStore {
+    source: Source,
+    word_tokens: u32,
+    words: u32,
+    /// All tokens, if they were all asked for, or are unpacked elsewhere.
+    all: OnceLock<Unpacked>,
+    /// Each word's first token and its number, by the word: for when many are looked up.
+    table: OnceLock<HashTable<(u32, u32)>>,
+}
+
+/// Where tokens come from.
+#[derive(Debug)]
+enum Source {
+    /// They are unpacked on demand.
+    Blocks(Blocks),
+    /// They are all unpacked, in memory that is not ours to hold.
+    Elsewhere(FirstTokens),
+}
+
+/// The blocks of a dictionary.
+#[derive(Debug)]
+struct Blocks {
     dictionary: Dictionary,
     /// No more bytes than the text of the segment has.
     limit: u64,
@@ -33,61 +52,10 @@ pub(crate) struct TokenStore {
     first_tokens: Vec<u32>,
     /// For each token whose lowest bits are 0, its block.
     block_of: Vec<u32>,
-    /// All tokens, if they were all asked for.
-    all: OnceLock<Unpacked>,
-    /// Each word's first token and its number, by the word: for when many are looked up.
-    table: OnceLock<HashTable<(u32, u32)>>,
 }
 
-/// Tokens one after the other.
-#[derive(Debug)]
-struct Unpacked {
-    /// Behind the last token there are [`SHORT`] bytes more.
-    bytes: Box<[u8]>,
-    ends: Box<[u32]>,
-}
-
-impl Unpacked {
-    fn new(tokens: Tokens) -> Result<Self> {
-        let (mut bytes, ends) = tokens.into_parts();
-        let too_long =
-            |_| tadoc_core::Error::malformed("the words of a segment have more than 4 GiB");
-        let ends = ends.into_iter().map(|end| u32::try_from(end).map_err(too_long));
-        let ends = ends.collect::<Result<_, _>>()?;
-        bytes.extend_from_slice(&[0; SHORT]);
-        Ok(Self { bytes: bytes.into(), ends })
-    }
-
-    fn memory(&self) -> usize {
-        self.bytes.len() + 4 * self.ends.len()
-    }
-
-    #[inline]
-    fn range(&self, index: usize) -> Range<usize> {
-        let start = if index == 0 { 0 } else { self.ends[index - 1] };
-        start as usize..self.ends[index] as usize
-    }
-
-    #[inline]
-    fn get(&self, index: usize) -> &[u8] {
-        &self.bytes[self.range(index)]
-    }
-
-    #[inline]
-    fn append(&self, index: usize, into: &mut Vec<u8>) {
-        let range = self.range(index);
-        if range.len() <= SHORT {
-            let length = into.len() + range.len();
-            into.extend_from_slice(&self.bytes[range.start..range.start + SHORT]);
-            into.truncate(length);
-        } else {
-            into.extend_from_slice(&self.bytes[range]);
-        }
-    }
-}
-
-impl TokenStore {
-    pub(crate) fn new(dictionary: Dictionary, limit: u64) -> Self {
+impl Blocks {
+    fn new(dictionary: Dictionary, limit: u64) -> Self {
         let count = dictionary.block_count();
         let mut first_tokens: Vec<u32> =
             (0..count).map(|block| dictionary.first_token_of_block(block)).collect();
@@ -102,29 +70,17 @@ impl TokenStore {
             block_of.push(block as u32);
         }
         let blocks = (0..count).map(|_| OnceLock::new()).collect();
-        let (all, table) = (OnceLock::new(), OnceLock::new());
-        Self { dictionary, limit, blocks, first_tokens, block_of, all, table }
+        Self { dictionary, limit, blocks, first_tokens, block_of }
     }
 
-    /// Bytes held on the heap.
-    pub(crate) fn memory(&self) -> usize {
-        let unpacked = self.blocks.iter().filter_map(OnceLock::get).chain(self.all.get());
+    fn memory(&self) -> usize {
+        let unpacked = self.blocks.iter().filter_map(OnceLock::get);
         self.dictionary.memory()
             + unpacked.map(Unpacked::memory).sum::<usize>()
             + 4 * (self.block_of.len() + self.first_tokens.len())
-            + self.table.get().map_or(0, HashTable::allocation_size)
     }
 
-    /// Tokens below this have a word.
-    pub(crate) fn word_token_count(&self) -> u32 {
-        self.dictionary.word_token_count()
-    }
-
-    pub(crate) fn word_count(&self) -> u32 {
-        self.dictionary.word_count()
-    }
-
-    fn block(&self, number: usize) -> Result<&Unpacked> {
+    fn get(&self, number: usize) -> Result<&Unpacked> {
         if let Some(block) = self.blocks[number].get() {
             return Ok(block);
         }
@@ -132,21 +88,94 @@ impl TokenStore {
         Ok(self.blocks[number].get_or_init(|| block))
     }
 
+    /// The block of a token, and its number there.
+    fn place(&self, token: u32) -> Result<(&Unpacked, usize)> {
+        let mut block = self.block_of[(token >> SHARED) as usize] as usize;
+        while self.first_tokens[block + 1] <= token {
+            block += 1;
+        }
+        Ok((self.get(block)?, (token - self.first_tokens[block]) as usize))
+    }
+
+    /// The tokens among which a word is, if it is one.
+    fn range_of(&self, word: &[u8]) -> Option<Range<u32>> {
+        let block = self.dictionary.block_of_word(word)?;
+        Some(self.first_tokens[block]..self.first_tokens[block + 1])
+    }
+
+    fn word_number(&self, token: u32) -> u32 {
+        match self.dictionary.form_of_token(token) {
+            TokenForm::Bare(word) | TokenForm::Spaced(word) => word,
+            TokenForm::Separator(_) => unreachable!("separators are not asked for their word"),
+        }
+    }
+
+    /// Tokens with words, cut where no word is cut in two.
+    fn cuts(&self) -> Vec<Range<u32>> {
+        let words = self.dictionary.word_token_count();
+        // A block is of words or of separators.
+        let of_words =
+            self.first_tokens[..self.blocks.len()].partition_point(|&first| first < words);
+        self.first_tokens[..=of_words].windows(2).map(|pair| pair[0]..pair[1]).collect()
+    }
+}
+
+impl TokenStore {
+    /// Tokens that come on demand.
+    pub(crate) fn new(dictionary: Dictionary, limit: u64) -> Self {
+        Self {
+            word_tokens: dictionary.word_token_count(),
+            words: dictionary.word_count(),
+            source: Source::Blocks(Blocks::new(dictionary, limit)),
+            all: OnceLock::new(),
+            table: OnceLock::new(),
+        }
+    }
+
+    /// Tokens that are all unpacked, and where each word has its first one.
+    pub(crate) fn elsewhere(all: Unpacked, firsts: FirstTokens) -> Self {
+        Self {
+            word_tokens: firsts.token_count(),
+            words: firsts.word_count(),
+            source: Source::Elsewhere(firsts),
+            all: OnceLock::from(all),
+            table: OnceLock::new(),
+        }
+    }
+
+    /// Bytes held on the heap, and elsewhere.
+    pub(crate) fn memory(&self) -> (usize, usize) {
+        let table = self.table.get().map_or(0, HashTable::allocation_size);
+        let all = self.all.get().map_or(0, Unpacked::memory);
+        match &self.source {
+            Source::Blocks(blocks) => (blocks.memory() + all + table, 0),
+            Source::Elsewhere(firsts) => (table, all + firsts.memory()),
+        }
+    }
+
+    /// Tokens below this have a word.
+    pub(crate) fn word_token_count(&self) -> u32 {
+        self.word_tokens
+    }
+
+    pub(crate) fn word_count(&self) -> u32 {
+        self.words
+    }
+
     /// Unpacks all tokens, on all threads.
     pub(crate) fn load(&self) -> Result<()> {
-        if self.all.get().is_none() {
-            let all = Unpacked::new(self.dictionary.tokens(self.limit)?)?;
+        if let (Source::Blocks(blocks), None) = (&self.source, self.all.get()) {
+            let all = Unpacked::new(blocks.dictionary.tokens(blocks.limit)?)?;
             self.all.get_or_init(|| all);
         }
         Ok(())
     }
 
-    /// The bytes of all tokens, one after the other, and where each ends. Unpacks them, if that was not done before.
-    #[cfg(feature = "gpu")]
-    pub(crate) fn all(&self) -> Result<(&[u8], &[u32])> {
+    /// All tokens. Unpacks them, if that was not done before.
+    #[cfg(any(feature = "gpu", feature = "pool"))]
+    pub(crate) fn all(&self) -> Result<&Unpacked> {
         self.load()?;
-        let all = self.all.get().expect("just loaded");
-        Ok((&all.bytes[..all.bytes.len() - SHORT], &all.ends))
+        Ok(self.all.get().expect("just loaded"))
     }
 
     /// Where a token is unpacked, and its number there.
@@ -155,11 +184,10 @@ impl TokenStore {
         if let Some(all) = self.all.get() {
             return Ok((all, token as usize));
         }
-        let mut block = self.block_of[(token >> SHARED) as usize] as usize;
-        while self.first_tokens[block + 1] <= token {
-            block += 1;
+        match &self.source {
+            Source::Blocks(blocks) => blocks.place(token),
+            Source::Elsewhere(_) => unreachable!("tokens elsewhere are all unpacked"),
         }
-        Ok((self.block(block)?, (token - self.first_tokens[block]) as usize))
     }
 
     /// The bytes of a token.
@@ -176,7 +204,7 @@ impl TokenStore {
     #[inline]
     pub(crate) fn prefetch(&self, token: u32) {
         if let Some(all) = self.all.get() {
-            prefetch(&all.ends, token as usize);
+            all.prefetch(token as usize);
         }
     }
 
@@ -184,7 +212,7 @@ impl TokenStore {
     #[inline]
     pub(crate) fn prefetch_bytes(&self, token: u32) {
         if let Some(all) = self.all.get() {
-            prefetch(&all.bytes, all.range(token as usize).start);
+            all.prefetch_bytes(token as usize);
         }
     }
 
@@ -206,9 +234,10 @@ impl TokenStore {
         Ok(&bytes[leading_space(bytes)..])
     }
 
-    /// Unpacks all tokens and puts all words into a table, so that each is found in O(1).
+    /// Unpacks all tokens and puts all words into a table, so that each is found in O(1). Of tokens that are elsewhere there is no
+    /// table: they are there to take no memory.
     pub(crate) fn load_table(&self) -> Result<()> {
-        if self.table.get().is_some() {
+        if self.table.get().is_some() || matches!(self.source, Source::Elsewhere(_)) {
             return Ok(());
         }
         self.load()?;
@@ -223,7 +252,7 @@ impl TokenStore {
         Ok(())
     }
 
-    /// The tokens of a word, if it is one. Unpacks one block, if there is no table.
+    /// The tokens of a word, if it is one. If there is no table, unpacks one block.
     pub(crate) fn find(&self, word: &[u8]) -> Result<Option<Range<u32>>> {
         let first = match self.table.get() {
             Some(table) => self.look_up(table, word).map(|(token, _)| token),
@@ -247,11 +276,14 @@ impl TokenStore {
         table.find(hash(word), is_it).copied()
     }
 
-    /// The first token of a word, by a search in its block.
+    /// The first token of a word, by a search in its block or among all.
     fn search(&self, word: &[u8]) -> Result<Option<u32>> {
-        let Some(block) = self.dictionary.block_of_word(word) else { return Ok(None) };
-        let (mut low, mut high) = (self.first_tokens[block], self.first_tokens[block + 1]);
-        let end = high;
+        let range = match &self.source {
+            Source::Blocks(blocks) => blocks.range_of(word),
+            Source::Elsewhere(_) => Some(0..self.word_tokens),
+        };
+        let Some(Range { start: mut low, end }) = range else { return Ok(None) };
+        let mut high = end;
         while low < high {
             let middle = low.midpoint(high);
             if self.word(middle)? < word { low = middle + 1 } else { high = middle }
@@ -261,9 +293,9 @@ impl TokenStore {
 
     /// The number of the word of a token that has one.
     pub(crate) fn word_number(&self, token: u32) -> u32 {
-        match self.dictionary.form_of_token(token) {
-            TokenForm::Bare(word) | TokenForm::Spaced(word) => word,
-            TokenForm::Separator(_) => unreachable!("separators are not asked for their word"),
+        match &self.source {
+            Source::Blocks(blocks) => blocks.word_number(token),
+            Source::Elsewhere(firsts) => firsts.word_number(token),
         }
     }
 
@@ -272,15 +304,14 @@ impl TokenStore {
         &self,
         each: impl Fn(&[u8], Range<u32>) -> Option<T> + Sync,
     ) -> Result<Vec<T>> {
-        let words = self.word_token_count();
-        let of_words =
-            self.first_tokens[..self.blocks.len()].partition_point(|&first| first < words);
-        let lists: Vec<Vec<T>> = (0..of_words)
+        let cuts = match &self.source {
+            Source::Blocks(blocks) => blocks.cuts(),
+            Source::Elsewhere(firsts) => firsts.cuts(),
+        };
+        let lists: Vec<Vec<T>> = cuts
             .into_par_iter()
-            .map(|block| {
+            .map(|Range { start: mut token, end }| {
                 let mut list = Vec::new();
-                // A block is of words or of separators.
-                let (mut token, end) = (self.first_tokens[block], self.first_tokens[block + 1]);
                 while token < end {
                     let bytes = self.get(token)?;
                     let word = &bytes[leading_space(bytes)..];

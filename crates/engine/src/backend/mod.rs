@@ -29,7 +29,7 @@ use crate::progress::Observer;
 use crate::view::{self, Detail, Origin};
 
 #[cfg(feature = "pool")]
-pub use self::pool::PoolFile;
+pub use self::pool::{PoolFile, notes};
 pub use self::reads::Reads;
 
 /// Which backend is wanted.

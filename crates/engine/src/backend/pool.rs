@@ -105,8 +105,8 @@ impl PoolFile {
     }
 }
 
-/// What is to be told of a chain of phases.
-fn notes(resumption: &Resumption) -> Vec<String> {
+/// What is to be told of a chain of phases, and of random access.
+pub fn notes(resumption: &Resumption) -> Vec<String> {
     let chain = &resumption.chain;
     let again = resumption.discarded.iter().map(|what| format!("made again: {what}"));
     let mut notes: Vec<String> = again.collect();

@@ -8,6 +8,7 @@
 //! - `batches`: many operations at once.
 //! - `device`: many operations on a GPU.
 //! - `device_faults`: the same on one that fails, or that is small.
+//! - `pool`: pools that were there before, whole, damaged or left by a crash.
 //! - `samples`: what is drawn, and how often.
 //! - `errors`: what must be refused, and how.
 
@@ -19,6 +20,8 @@ mod device;
 #[cfg(feature = "gpu")]
 mod device_faults;
 mod errors;
+#[cfg(feature = "pool")]
+mod pool;
 mod samples;
 mod segments;
 mod support;

@@ -4,6 +4,8 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use tadoc::access::{self, Access, Index, Scope};
+#[cfg(feature = "pool")]
+use tadoc::pool::Persist;
 use tadoc::{Analyzer, Builder, CompressOptions, Corpus, Input, Lexer, Source};
 use tadoc_oracle::{Document, Oracle, Random, words};
 
@@ -57,7 +59,7 @@ pub fn pool(threads: usize) -> rayon::ThreadPool {
     rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
-/// Calls `each` with the archive opened with every index, each stored in it anew.
+/// Calls `each` with the archive opened with every index, each stored in it anew; and in a pool, made with and without one.
 pub fn for_each_index(path: &Path, mut each: impl FnMut(&Access<'_>, &str)) {
     for index in INDEXES {
         access::store(path, index, &()).unwrap();
@@ -68,6 +70,15 @@ pub fn for_each_index(path: &Path, mut each: impl FnMut(&Access<'_>, &str)) {
             assert_eq!(access.index(), index);
         }
         each(&access, &format!("index {index:?}"));
+        #[cfg(feature = "pool")]
+        if index != Index::Small {
+            let folder = tempfile::tempdir().unwrap();
+            let pool = folder.path().join("pool");
+            for what in ["made", "used again"] {
+                let (access, _) = Access::in_pool(&corpus, &pool, Persist::None).unwrap();
+                each(&access, &format!("in a pool {what} with index {index:?}"));
+            }
+        }
     }
 }
 

@@ -33,7 +33,15 @@ pub fn check(corpus: &Corpus, model: &Model, what: &str) {
     check_texts(corpus, model, what);
     let documents = model.list();
     let access = Access::open(corpus, Index::None).unwrap();
-    Questions::new(model.lexer, &documents, &Analyzer::new(), 7, 4).check(&access, what);
+    let questions = Questions::new(model.lexer, &documents, &Analyzer::new(), 7, 4);
+    questions.check(&access, what);
+    #[cfg(feature = "pool")]
+    {
+        let folder = tempfile::tempdir().unwrap();
+        let pool = folder.path().join("pool");
+        let (access, _) = Access::in_pool(corpus, &pool, tadoc::pool::Persist::None).unwrap();
+        questions.check(&access, &format!("{what}, in a pool"));
+    }
     let oracle = Oracle::new(oracle_lexer(model.lexer), &documents);
     let questions: Vec<Question> = TASKS.map(Question::Task).to_vec();
     let expected = analytics::expected_of(&oracle, &documents, &questions, None);

@@ -9,15 +9,39 @@ use tadoc::Lexer;
 use tadoc::access::{self, Scope};
 
 use super::Opened;
+use super::place::{self, PlaceArguments};
 use crate::arguments::{Index, at_least_one};
+use crate::commands::backend::PoolArguments;
 use crate::commands::{about, documents, open, pool};
 use crate::failure::print_error;
 use crate::select;
 
+/// How and where an archive is read.
+#[derive(Debug, Args)]
+pub struct ReadArguments {
+    #[command(flatten)]
+    work: WorkArguments,
+
+    #[command(flatten)]
+    place: PlaceArguments,
+}
+
+impl ReadArguments {
+    /// Opens an archive and does the work on it, in a pool of threads.
+    pub fn open<T: Send>(
+        &self,
+        archive: &Path,
+        quiet: bool,
+        work: impl FnOnce(&Opened<'_>) -> anyhow::Result<T> + Send,
+    ) -> anyhow::Result<T> {
+        self.work.open(archive, self.place.pool()?, quiet, work)
+    }
+}
+
 /// How an archive is read.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Work")]
-pub struct ReadArguments {
+pub struct WorkArguments {
     /// Threads to use [default: one a core]
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     threads: Option<usize>,
@@ -27,17 +51,23 @@ pub struct ReadArguments {
     index: Index,
 }
 
-impl ReadArguments {
-    /// Opens an archive and does the work on it, in a pool of threads.
+impl WorkArguments {
+    /// Opens an archive, in the pool that is given, and does the work on it, in a pool of threads.
     pub fn open<T: Send>(
         &self,
         archive: &Path,
+        in_pool: Option<&PoolArguments>,
+        quiet: bool,
         work: impl FnOnce(&Opened<'_>) -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
+        in_pool.map_or(Ok(()), place::prepare)?;
         pool(self.threads)?.install(|| {
             let corpus = open(archive)?;
             let documents = documents(&corpus, archive)?;
-            let access = access::Access::open(&corpus, self.index.into());
+            let access = match in_pool {
+                Some(pool) => place::open(pool, &corpus, quiet),
+                None => access::Access::open(&corpus, self.index.into()),
+            };
             let access = access.map_err(|error| about(archive, error))?;
             let lexer = match corpus.info().lexer.as_str() {
                 name if name == Lexer::Words.name() => Lexer::Words,

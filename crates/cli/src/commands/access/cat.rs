@@ -47,8 +47,8 @@ pub struct Cat {
 }
 
 impl Cat {
-    pub fn run(self) -> anyhow::Result<Outcome> {
-        self.reading.open(&self.archive, |opened| {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
+        self.reading.open(&self.archive, quiet, |opened| {
             opened.print(&self.documents, |places, output| self.write(opened, places, output))
         })
     }

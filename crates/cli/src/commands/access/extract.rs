@@ -41,8 +41,8 @@ pub struct Extract {
 }
 
 impl Extract {
-    pub fn run(self) -> anyhow::Result<Outcome> {
-        self.reading.open(&self.archive, |opened| {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
+        self.reading.open(&self.archive, quiet, |opened| {
             let document = opened.document(&self.document)?;
             let bytes = opened.bytes(document);
             if self.offset > bytes {

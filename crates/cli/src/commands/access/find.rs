@@ -76,9 +76,9 @@ const COLUMNS: &[Column] =
     &[Column::text("document"), Column::real("score"), Column::text("snippet")];
 
 impl Find {
-    pub fn run(self) -> anyhow::Result<Outcome> {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let analyzer = self.terms.analyzer()?;
-        self.reading.open(&self.archive, |opened| {
+        self.reading.open(&self.archive, quiet, |opened| {
             let given = self.words.as_encoded_bytes();
             let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
             let columns = if self.no_snippets { &COLUMNS[..2] } else { COLUMNS };

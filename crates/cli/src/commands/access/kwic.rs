@@ -81,9 +81,9 @@ const COLUMNS: &[Column] = &[
 ];
 
 impl Kwic {
-    pub fn run(self) -> anyhow::Result<Outcome> {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let analyzer = self.terms.analyzer()?;
-        self.reading.open(&self.phrase.archive, |opened| {
+        self.reading.open(&self.phrase.archive, quiet, |opened| {
             let given = self.phrase.bytes();
             let phrase = opened.access.phrase(given, &analyzer)?;
             let terms = words(opened.lexer, given).into_iter();

@@ -1,6 +1,6 @@
 //! Random access: any bytes, lines and words of an archive, and where words are, without unpacking the rest.
 //!
-//! [`Opened`] is an archive that is asked; `arguments` is what the commands have in common, `places` how
+//! [`Opened`] is an archive that is asked; `arguments` is what the commands have in common, `place` where what they read lies, `places` how
 //! occurrences come in batches, so that an answer may be longer than memory. A command costs what the
 //! index that is stored makes of it; without one, the segments that it meets are decoded.
 
@@ -12,6 +12,7 @@ mod find;
 mod head;
 mod kwic;
 mod lines;
+mod place;
 mod places;
 mod query;
 mod sample;
@@ -45,15 +46,15 @@ pub enum Access {
 impl Access {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         match self {
-            Self::Cat(command) => command.run(),
-            Self::Head(command) => command.run(),
-            Self::Extract(command) => command.run(),
-            Self::Search(command) => command.run(),
-            Self::Count(command) => command.run(),
-            Self::Kwic(command) => command.run(),
-            Self::Find(command) => command.run(),
+            Self::Cat(command) => command.run(quiet),
+            Self::Head(command) => command.run(quiet),
+            Self::Extract(command) => command.run(quiet),
+            Self::Search(command) => command.run(quiet),
+            Self::Count(command) => command.run(quiet),
+            Self::Kwic(command) => command.run(quiet),
+            Self::Find(command) => command.run(quiet),
             Self::Sample(command) => command.run(quiet),
-            Self::Query(command) => command.run(),
+            Self::Query(command) => command.run(quiet),
         }
     }
 }

@@ -12,14 +12,14 @@ use clap::{Args, ValueHint};
 use rayon::prelude::*;
 use tadoc::Error;
 use tadoc::access::{Operation, Outcome as Answer};
-use tadoc::backend::Reads;
+use tadoc::backend::{Backends, Choice, Reads};
 use tadoc::text::unescape;
 use tadoc::update::Operation as Named;
 
 use super::Opened;
-use super::arguments::ReadArguments;
+use super::arguments::WorkArguments;
 use crate::arguments::examples;
-use crate::commands::backend::BackendArguments;
+use crate::commands::backend::TaskBackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
 use crate::commands::batch::{self, PACK_BYTES, result};
@@ -71,19 +71,24 @@ pub struct Query {
     file: PathBuf,
 
     #[command(flatten)]
-    reading: ReadArguments,
+    reading: WorkArguments,
 
     #[command(flatten)]
-    backend: BackendArguments,
+    backend: TaskBackendArguments,
 }
 
 impl Query {
-    pub fn run(self) -> anyhow::Result<Outcome> {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let (name, from) = batch::open(&self.file)?;
         // Of what comes by a pipe, nobody knows how much it will be.
         let bytes = std::fs::metadata(&self.file).map_or(0, |file| file.len());
-        self.reading.open(&self.archive, |opened| {
-            let backends = self.backend.backends();
+        let in_pool = self.backend.pool_of_reads()?;
+        // In a pool it is the processor that reads.
+        let backends = match in_pool {
+            Some(_) => Backends::new(Choice::Cpu, None),
+            None => self.backend.backends()?,
+        };
+        self.reading.open(&self.archive, in_pool, quiet, |opened| {
             let reads = Reads::new(&opened.access, &backends, bytes / LINE_BYTES);
             let reads = opened.told(reads)?;
             let mut output = Output::new();

@@ -52,7 +52,7 @@ const COLUMNS: &[Column] =
 
 impl Sample {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        self.reading.open(&self.archive, |opened| {
+        self.reading.open(&self.archive, quiet, |opened| {
             let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
             let seed = self.seed.unwrap_or_else(|| {
                 let seed = RandomState::new().build_hasher().finish();

@@ -81,9 +81,9 @@ pub struct Count {
 }
 
 impl Search {
-    pub fn run(self) -> anyhow::Result<Outcome> {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let analyzer = self.terms.analyzer()?;
-        self.reading.open(&self.phrase.archive, |opened| {
+        self.reading.open(&self.phrase.archive, quiet, |opened| {
             let phrase = opened.access.phrase(self.phrase.bytes(), &analyzer)?;
             let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
             let mut writer = RowWriter::open(&self.format, places::COLUMNS)?;
@@ -103,9 +103,9 @@ const COUNT: &[Column] = &[Column::count("count")];
 const COUNTS: &[Column] = &[Column::text("document"), Column::count("count")];
 
 impl Count {
-    pub fn run(self) -> anyhow::Result<Outcome> {
+    pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let analyzer = self.terms.analyzer()?;
-        self.reading.open(&self.phrase.archive, |opened| {
+        self.reading.open(&self.phrase.archive, quiet, |opened| {
             let phrase = opened.access.phrase(self.phrase.bytes(), &analyzer)?;
             let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
             let columns = if self.per_document { COUNTS } else { COUNT };

@@ -2,22 +2,24 @@
 //!
 //! `NAVI` has the rules and lengths of a segment, `SYMR` the symbols of its root, `DOCW` the documents of its words. They
 //! are optional: a reader that does not know them passes over them. Opening one costs a pass over its bytes (checksum, and
-//! the checks that nothing leads out of anything), at the speed of memory.
+//! the checks that nothing leads out of anything), at the speed of memory. What they are made of, `sections`, may lie anywhere.
 
 mod bits;
 mod rows;
+pub mod sections;
 mod word_documents;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use memmap2::Mmap;
 
-use self::rows::{Rows, RowsWriter};
 use super::container::Kind;
 use super::read::Archive;
 use super::write::ArchiveWriter;
+use crate::Array;
 use crate::error::{Error, Result};
-use crate::navigation::{Navigation, check_root};
+use crate::navigation::Navigation;
 use crate::packed::Packed;
 
 pub use word_documents::{DocumentsOfWord, WordDocuments, WordDocumentsBuilder};
@@ -70,50 +72,24 @@ impl Archive {
 
     /// Rules and lengths of a segment, mapped and checked.
     pub fn navigation(&self, segment: usize) -> Result<Navigation> {
-        let mut rows = Rows::new(self.map_section(Kind::NAVI, segment)?, "section NAVI")?;
-        let navigation = Navigation {
-            token_bytes: rows.numbers()?,
-            separator_newlines: rows.numbers()?,
-            rule_bytes: rows.numbers()?,
-            rule_words: rows.numbers()?,
-            rule_newlines: rows.numbers()?,
-            rule_starts: rows.packed()?,
-            bodies: rows.packed()?,
-            document_starts: rows.packed()?,
-            root_bytes: rows.packed()?,
-            root_words: rows.packed()?,
-            root_newlines: rows.packed()?,
-        };
-        rows.finish()?;
-        navigation.check(&self.summary().segments[segment])?;
-        Ok(navigation)
+        let section = self.map_section(Kind::NAVI, segment)?;
+        sections::read_navigation(section, &self.summary().segments[segment])
     }
 
     /// The symbols of the root of a segment, mapped and checked.
     pub fn mapped_root(&self, segment: usize) -> Result<Packed> {
-        let mut rows = Rows::new(self.map_section(Kind::SYMR, segment)?, "section SYMR")?;
-        let root = rows.packed()?;
-        rows.finish()?;
-        let info = &self.summary().segments[segment];
-        check_root(&root, info.root_symbols, info.token_types + info.rules)?;
-        Ok(root)
+        let section = self.map_section(Kind::SYMR, segment)?;
+        sections::read_root(section, &self.summary().segments[segment])
     }
 
     /// The documents of the words of a segment, mapped.
     pub fn word_documents(&self, segment: usize) -> Result<WordDocuments> {
-        let mut rows = Rows::new(self.map_section(Kind::DOCW, segment)?, "section DOCW")?;
-        let (starts, lists) = (rows.packed()?, rows.bytes()?);
-        rows.finish()?;
-        let info = &self.summary().segments[segment];
-        WordDocuments::new(info.words, info.documents, starts, lists)
+        let section = self.map_section(Kind::DOCW, segment)?;
+        sections::read_word_documents(section, &self.summary().segments[segment])
     }
 
     /// A section, mapped, its checksum checked.
-    fn map_section(
-        &self,
-        kind: Kind,
-        segment: usize,
-    ) -> Result<(Arc<Mmap>, std::ops::Range<usize>)> {
+    fn map_section(&self, kind: Kind, segment: usize) -> Result<Array<u8>> {
         let section = self.find(kind, Some(segment as u32))?;
         let map = self.map()?;
         let range = section.offset as usize..(section.offset + section.bytes) as usize;
@@ -123,7 +99,19 @@ impl Archive {
             available: map.len() as u64,
         })?;
         section.check(bytes)?;
-        Ok((map, range))
+        Ok(Array::Shared(Arc::new(MappedBytes { map, range })))
+    }
+}
+
+/// A stretch of a mapped file.
+struct MappedBytes {
+    map: Arc<Mmap>,
+    range: Range<usize>,
+}
+
+impl AsRef<[u8]> for MappedBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.map[self.range.clone()]
     }
 }
 
@@ -145,35 +133,11 @@ impl IndexWriter {
         fast: Option<&FastPart>,
     ) -> Result<()> {
         let number = Some(segment as u32);
-        let mut rows = RowsWriter::default();
-        for numbers in [
-            &navigation.token_bytes,
-            &navigation.separator_newlines,
-            &navigation.rule_bytes,
-            &navigation.rule_words,
-            &navigation.rule_newlines,
-        ] {
-            rows.numbers(numbers);
-        }
-        for packed in [
-            &navigation.rule_starts,
-            &navigation.bodies,
-            &navigation.document_starts,
-            &navigation.root_bytes,
-            &navigation.root_words,
-            &navigation.root_newlines,
-        ] {
-            rows.packed(packed);
-        }
-        self.0.add_section(Kind::NAVI, number, &rows.to_bytes())?;
+        self.0.add_section(Kind::NAVI, number, &sections::write_navigation(navigation))?;
         if let Some(FastPart { root, word_documents }) = fast {
-            let mut rows = RowsWriter::default();
-            rows.packed(root);
-            self.0.add_section(Kind::SYMR, number, &rows.to_bytes())?;
-            let mut rows = RowsWriter::default();
-            rows.packed(word_documents.starts());
-            rows.bytes(word_documents.lists());
-            self.0.add_section(Kind::DOCW, number, &rows.to_bytes())?;
+            self.0.add_section(Kind::SYMR, number, &sections::write_root(root))?;
+            let lists = sections::write_word_documents(word_documents);
+            self.0.add_section(Kind::DOCW, number, &lists)?;
         }
         Ok(())
     }

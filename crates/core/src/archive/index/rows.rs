@@ -1,9 +1,8 @@
-//! A section made of rows: how long each is, and then the rows, each at a multiple of eight bytes.
+//! A section made of rows: how long each is, and then the rows, each at a multiple of eight bytes. Rows are read where the
+//! section lies: in a mapped archive, or in any memory that is shared.
 
 use std::ops::Range;
 use std::sync::Arc;
-
-use memmap2::Mmap;
 
 use crate::Array;
 use crate::archive::wire::Reader;
@@ -55,20 +54,17 @@ impl<'r> RowsWriter<'r> {
     }
 }
 
-/// Takes rows out of a mapped section, one after the other.
+/// Takes rows out of a section, one after the other.
 pub(super) struct Rows {
-    map: Arc<Mmap>,
+    section: Arc<dyn AsRef<[u8]> + Send + Sync>,
     what: &'static str,
-    /// Where the next row is, its numbers, and bits a number: in order.
+    /// Where the next row is in the section, its numbers, and bits a number: in order.
     rows: std::vec::IntoIter<(Range<usize>, u64, u64)>,
 }
 
 impl Rows {
-    pub(super) fn new(
-        (map, section): (Arc<Mmap>, Range<usize>),
-        what: &'static str,
-    ) -> Result<Self> {
-        let bytes = &map[section.clone()];
+    pub(super) fn new(section: Array<u8>, what: &'static str) -> Result<Self> {
+        let bytes = &section[..];
         let mut reader = Reader::new(bytes, what);
         let count = reader.u64()?;
         if count > MOST_ROWS {
@@ -87,19 +83,19 @@ impl Rows {
                     reader.malformed(format!("a row of {length_in_bytes} bytes is outside of it"))
                 );
             };
-            rows.push((section.start + at..section.start + end, length, width));
+            rows.push((at..end, length, width));
             at = end.next_multiple_of(ALIGNMENT);
         }
         if at != bytes.len() {
             return Err(reader.malformed("its rows do not add up to its length"));
         }
-        Ok(Self { map, what, rows: rows.into_iter() })
+        Ok(Self { section: section.into_shared(), what, rows: rows.into_iter() })
     }
 
     fn next(&mut self) -> Result<(Array<u8>, u64, u64)> {
         let missing = || Error::malformed(format!("{}: a row is missing", self.what));
         let (range, length, width) = self.rows.next().ok_or_else(missing)?;
-        let row = Array::Shared(Arc::new(MappedBytes { map: self.map.clone(), range }));
+        let row = Array::Shared(Arc::new(Row { section: self.section.clone(), range }));
         Ok((row, length, width))
     }
 
@@ -124,14 +120,14 @@ impl Rows {
     }
 }
 
-/// A stretch of a mapped file.
-struct MappedBytes {
-    map: Arc<Mmap>,
+/// The bytes of a row.
+struct Row {
+    section: Arc<dyn AsRef<[u8]> + Send + Sync>,
     range: Range<usize>,
 }
 
-impl AsRef<[u8]> for MappedBytes {
+impl AsRef<[u8]> for Row {
     fn as_ref(&self) -> &[u8] {
-        &self.map[self.range.clone()]
+        &(*self.section).as_ref()[self.range.clone()]
     }
 }

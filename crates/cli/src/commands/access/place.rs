@@ -1,0 +1,66 @@
+//! Where what is read of an archive lies: in the archive itself, or in a pool.
+
+use clap::{Args, ValueEnum};
+use tadoc::Corpus;
+use tadoc::access::Access;
+
+use crate::commands::backend::PoolArguments;
+
+/// `--backend`, `--pool` and `--persist`.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Work")]
+pub struct PlaceArguments {
+    /// What the archive is read by; the answer is the same
+    #[arg(long, value_enum, default_value_t = Place::Cpu)]
+    backend: Place,
+
+    #[command(flatten)]
+    pool: PoolArguments,
+}
+
+/// `--backend`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Place {
+    /// The processor, with memory for what it decodes
+    Cpu,
+    /// The processor, in the file of --pool instead of memory: for archives larger than that
+    Pool,
+}
+
+impl PlaceArguments {
+    /// The pool, if an archive is to be read in one.
+    pub fn pool(&self) -> anyhow::Result<Option<&PoolArguments>> {
+        match self.backend {
+            Place::Pool => Ok(Some(&self.pool)),
+            Place::Cpu => self.pool.refuse().map(|()| None),
+        }
+    }
+}
+
+/// Puts large blocks of memory into a file beside the pool from now on.
+#[cfg(feature = "pool")]
+pub fn prepare(pool: &PoolArguments) -> anyhow::Result<()> {
+    crate::heap::spill_beside(pool.file()?.0)
+}
+
+/// Opens an archive in a pool, and tells what was there.
+#[cfg(feature = "pool")]
+pub fn open<'c>(pool: &PoolArguments, corpus: &'c Corpus, quiet: bool) -> tadoc::Result<Access<'c>> {
+    let (path, persist) = pool.file()?;
+    let (access, found) = Access::in_pool(corpus, path, persist)?;
+    if !quiet {
+        let notes = tadoc::backend::notes(&found);
+        notes.iter().for_each(|note| crate::failure::print_note(note));
+    }
+    Ok(access)
+}
+
+#[cfg(not(feature = "pool"))]
+pub fn prepare(_: &PoolArguments) -> anyhow::Result<()> {
+    Err(tadoc::Error::NoPoolBackend.into())
+}
+
+#[cfg(not(feature = "pool"))]
+pub fn open<'c>(_: &PoolArguments, _: &'c Corpus, _: bool) -> tadoc::Result<Access<'c>> {
+    Err(tadoc::Error::NoPoolBackend)
+}
