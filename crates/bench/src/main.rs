@@ -18,6 +18,7 @@ mod load;
 mod machine;
 mod measure;
 mod paths;
+mod pool;
 mod render;
 mod rival;
 mod run;
@@ -43,6 +44,7 @@ enum Command {
     Edit(edit::EditBench),
     Gpu(gpu::Gpu),
     Grep(grep::Grep),
+    Pool(pool::Pool),
     Scale(scale::Scale),
     Rival(rival::Rival),
     /// Runs a program, and prints what it took as JSON
@@ -74,6 +76,7 @@ fn main() -> ExitCode {
         Command::Gpu(command) => command.run(),
         Command::GpuFirst(command) => command.run(),
         Command::Grep(command) => command.run(),
+        Command::Pool(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),
         Command::Measure { output, words } => measure::as_helper(&output, &words),

@@ -3,13 +3,14 @@
 //! The program is started by a fresh copy of this one (`measure`), which waits for it and asks the system
 //! for the peak memory of its children: exact, where looking at a running process now and then misses the
 //! last peak. The copy is fresh because a child counts what its parent held when it was started; so peaks
-//! below that of the copy (a few MB) read as that.
+//! below that of the copy (a few MB) read as that. Memory of the program's own, without pages of files, is not told by the system
+//! in the end: that is looked at every two milliseconds while the program runs, so a shorter peak may be missed.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -24,7 +25,12 @@ pub struct Measurement {
     pub user_seconds: f64,
     /// The most memory that was resident at once; of several processes, that of the largest.
     pub peak_bytes: u64,
+    /// The most memory of its own that was seen, without pages of files; of the first process alone.
+    pub anonymous_bytes: u64,
 }
+
+/// How long it is between two looks at a program's memory.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// A program with its arguments, to be measured.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,7 +100,8 @@ fn run_here(output: File, words: &[OsString]) -> Result<Measurement> {
     let mut command = Command::new(&words[0]);
     command.args(&words[1..]).stdin(Stdio::null()).stdout(output);
     let start = Instant::now();
-    let status = command.status().with_context(|| format!("running `{}`", shown(words)))?;
+    let mut child = command.spawn().with_context(|| format!("running `{}`", shown(words)))?;
+    let (status, anonymous_bytes) = watch(&mut child)?;
     let seconds = start.elapsed().as_secs_f64();
     if !status.success() {
         bail!("`{}` failed ({status})", shown(words));
@@ -106,7 +113,35 @@ fn run_here(output: File, words: &[OsString]) -> Result<Measurement> {
         user_seconds: user.tv_sec() as f64 + user.tv_usec() as f64 / 1e6,
         // Linux counts in KiB.
         peak_bytes: usage.max_rss() as u64 * 1024,
+        anonymous_bytes,
     })
+}
+
+/// Waits for a program, and looks at its memory meanwhile.
+fn watch(child: &mut Child) -> Result<(ExitStatus, u64)> {
+    let status_file = format!("/proc/{}/status", child.id());
+    std::thread::scope(|scope| {
+        let (ended, end) = std::sync::mpsc::channel::<()>();
+        let looking = scope.spawn(move || {
+            let mut most = 0;
+            // Until the other end is dropped.
+            while end.recv_timeout(LOOK_EVERY) == Err(std::sync::mpsc::RecvTimeoutError::Timeout) {
+                let status = std::fs::read_to_string(&status_file).unwrap_or_default();
+                most = most.max(anonymous_bytes(&status).unwrap_or(0));
+            }
+            most
+        });
+        let status = child.wait().context("waiting for a program")?;
+        drop(ended);
+        Ok((status, looking.join().expect("looking does not panic")))
+    })
+}
+
+/// Memory of a process's own, in what the system tells about it.
+fn anonymous_bytes(status: &str) -> Option<u64> {
+    let line = status.lines().find_map(|line| line.strip_prefix("RssAnon:"))?;
+    let kibibytes: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kibibytes * 1024)
 }
 
 #[cfg(test)]
@@ -135,6 +170,17 @@ mod tests {
         let holding =
             words(&["dd", "if=/dev/zero", "of=/dev/null", "bs=64M", "count=1", "status=none"]);
         assert!(run_here(null(), &holding).unwrap().peak_bytes > 64 << 20);
+    }
+
+    #[test]
+    fn memory_of_its_own_is_seen_while_it_runs() {
+        let null = || File::create("/dev/null").unwrap();
+        let holding =
+            words(&["sh", "-c", "x=$(head -c 8000000 /dev/zero | tr '\\0' a); sleep 0.2"]);
+        let measured = run_here(null(), &holding).unwrap();
+        assert!(measured.anonymous_bytes > 8_000_000, "{measured:?}");
+        assert_eq!(anonymous_bytes("Name:\tx\nRssAnon:\t    1024 kB\n"), Some(1 << 20));
+        assert_eq!(anonymous_bytes(""), None);
     }
 
     #[test]

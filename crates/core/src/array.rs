@@ -38,6 +38,17 @@ impl<T> Array<T> {
             Self::Shared(numbers) => (*numbers).as_ref().to_vec(),
         }
     }
+
+    /// The numbers where they are, to be held by several.
+    pub fn into_shared(self) -> Arc<dyn AsRef<[T]> + Send + Sync>
+    where
+        T: Send + Sync + 'static,
+    {
+        match self {
+            Self::Owned(numbers) => Arc::new(numbers),
+            Self::Shared(numbers) => numbers,
+        }
+    }
 }
 
 impl<T> From<Vec<T>> for Array<T> {

@@ -17,6 +17,69 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+    /// The device is full.
+    #[error(
+        "the pool {} cannot grow to {needed} bytes: {source}; make room, or give it another place with --pool", path.display()
+    )]
+    NoRoom {
+        /// Which one.
+        path: PathBuf,
+        /// Bytes that it should have had.
+        needed: u64,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// Another process works in it.
+    #[error(
+        "the pool {} is in use by another process; wait for it, or give another file with --pool", path.display()
+    )]
+    InUse {
+        /// Which one.
+        path: PathBuf,
+    },
+    /// The file is something else.
+    #[error(
+        "{} is not a pool: expected the bytes that a pool begins with, found others; it was left as it is, give another file with --pool",
+        path.display()
+    )]
+    NotAPool {
+        /// Which file.
+        path: PathBuf,
+    },
+    /// The pool is of another version of tadoc.
+    #[error(
+        "the pool {} has version {found}, this tadoc works in version {supported}; delete it, or give another file with --pool", path.display()
+    )]
+    OtherVersion {
+        /// Which one.
+        path: PathBuf,
+        /// The version it has.
+        found: u64,
+        /// The version that this crate has.
+        supported: u64,
+    },
+    /// The pool is of another archive, or of this one before it was changed.
+    #[error(
+        "the pool {} is of another archive, or of this one before a change (expected fingerprint {:016x}{:016x}, found {:016x}{:016x}); \
+         delete it, or give another file with --pool", path.display(), expected[0], expected[1], found[0], found[1]
+    )]
+    OtherArchive {
+        /// Which one.
+        path: PathBuf,
+        /// The archive's fingerprint.
+        expected: [u64; 2],
+        /// The fingerprint that the pool has.
+        found: [u64; 2],
+    },
+    /// The header's checksum is wrong.
+    #[error(
+        "the header of the pool {} is damaged: its bytes are not those that were written; delete the file, or give another one with --pool",
+        path.display()
+    )]
+    DamagedHeader {
+        /// Which one.
+        path: PathBuf,
+    },
     /// What the view or the task is made of is wrong.
     #[error(transparent)]
     Core(#[from] tadoc_core::Error),

@@ -15,9 +15,18 @@
 //! - the tasks above it.
 
 pub mod error;
+mod layout;
+mod log;
+pub mod medium;
+pub mod pool;
+#[cfg(test)]
+mod testing;
+#[cfg(test)]
+mod tests;
 pub mod work;
 
 pub use error::{Error, Result};
+pub use pool::{Chain, Pool, Resumption};
 
 use std::fmt;
 use std::str::FromStr;

@@ -19,7 +19,7 @@ Usage: cargo xtask <COMMAND>
 
 Commands:
   corpus [NAME...] [--to DIR]   make the corpora that benchmarks and larger tests use
-  bench compress|scale|analytics|access|edit|grep|gpu
+  bench compress|scale|analytics|access|edit|grep|gpu|pool
                                 measure tadoc beside other compressors, and its analytics beside plain text;
                                 `bench --help` says more
   fuzz [TARGET...] [--seconds N]

@@ -10,7 +10,7 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use anyhow::{Context, Result, bail};
 
 use super::oracle;
-use super::result::CheckResult;
+pub use super::result::CheckResult;
 use crate::corpus::Corpus;
 use crate::task::TaskName;
 
@@ -27,12 +27,23 @@ pub fn with_rival(
     task: TaskName,
     threads: usize,
 ) -> Result<CheckResult> {
+    rows_with_rival(&mut command(tadoc, archive, task, threads), corpus, task, threads, "rival")
+}
+
+/// Compares the rows that a command prints of a task with those of the plain-text program; `with` names the comparison.
+pub fn rows_with_rival(
+    command: &mut Command,
+    corpus: &Corpus,
+    task: TaskName,
+    threads: usize,
+    with: &'static str,
+) -> Result<CheckResult> {
     let this = std::env::current_exe().context("finding this program")?;
     let mut rival = Command::new(this);
     rival.args(["rival", task.name()]).arg(&corpus.folder);
     rival.args(["--output", "tsv", "--threads", &threads.to_string()]);
     let (mut child, rows) = start(&mut rival)?;
-    let result = compare_command(tadoc, archive, task, threads, rows, "rival");
+    let result = compare_command(command, task, rows, with);
     finish(&mut child, result, "the rival")
 }
 
@@ -45,21 +56,24 @@ pub fn with_oracle(
     threads: usize,
 ) -> Result<CheckResult> {
     let rows = oracle::rows(corpus, task)?;
-    compare_command(tadoc, archive, task, threads, &rows[..], "oracle")
+    compare_command(&mut command(tadoc, archive, task, threads), task, &rows[..], "oracle")
 }
 
-fn compare_command(
-    tadoc: &Path,
-    archive: &Path,
-    task: TaskName,
-    threads: usize,
-    other: impl Read,
-    with: &'static str,
-) -> Result<CheckResult> {
+/// The command for a task on an archive.
+fn command(tadoc: &Path, archive: &Path, task: TaskName, threads: usize) -> Command {
     let mut command = Command::new(tadoc);
     command.arg(task.name()).arg(archive);
     command.args(["--format", "tsv", "--threads", &threads.to_string()]);
-    let (mut child, rows) = start(&mut command)?;
+    command
+}
+
+fn compare_command(
+    command: &mut Command,
+    task: TaskName,
+    other: impl Read,
+    with: &'static str,
+) -> Result<CheckResult> {
+    let (mut child, rows) = start(command)?;
     let compared =
         compare(BufReader::with_capacity(BUFFER, rows), BufReader::with_capacity(BUFFER, other))
             .context("reading rows");

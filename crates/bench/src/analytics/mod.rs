@@ -10,7 +10,7 @@
 //! `oracle` compare rows; `result`, `bars` and `render` are the figures, the promises and the tables.
 
 mod bars;
-mod check;
+pub mod check;
 pub mod inside;
 mod limit;
 mod oracle;

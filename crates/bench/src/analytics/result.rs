@@ -297,6 +297,7 @@ pub mod tests {
         let measured = [(3.0, 7), (1.0, 9), (2.0, 8)].map(|(seconds, peak_bytes)| Measurement {
             seconds,
             user_seconds: 2.0 * seconds,
+            anonymous_bytes: 0,
             peak_bytes,
         });
         let cost = Cost::of_processes(&measured);

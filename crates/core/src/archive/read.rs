@@ -227,7 +227,7 @@ impl Archive {
     }
 
     /// How it is known again: by what its sections are, those of an index apart, and by its edits.
-    pub fn fingerprint(&self) -> super::view_file::Fingerprint {
+    pub fn fingerprint(&self) -> super::view_image::Fingerprint {
         let (mut bytes, mut sums) = (0_u64, Vec::new());
         for section in self.sections.iter().filter(|section| !section.kind.is_index()) {
             bytes = bytes.wrapping_add(section.bytes);

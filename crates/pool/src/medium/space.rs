@@ -1,0 +1,314 @@
+//! Regions of a medium: each is given out to one owner who may write, or to any number who may read.
+//!
+//! A space knows the ranges that are given out, and panics rather than give out one twice or cut one off: a mistake above this module is a
+//! panic and never two owners of the same byte. A region costs an entry in a short list while it lives.
+
+use std::fmt;
+use std::io;
+use std::marker::PhantomData;
+use std::ops::{Deref, DerefMut, Range};
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use bytemuck::Pod;
+use tadoc_core::Array;
+
+use super::{Advice, Medium};
+
+/// A medium, and who has which bytes of it.
+pub struct Space {
+    medium: Arc<dyn Medium>,
+    held: Mutex<Vec<Held>>,
+}
+
+/// A range that is given out.
+struct Held {
+    range: Range<u64>,
+    writable: bool,
+}
+
+impl Space {
+    /// All of a medium, which nobody else may have regions of.
+    pub fn new(medium: Arc<dyn Medium>) -> Arc<Self> {
+        Arc::new(Self { medium, held: Mutex::new(Vec::new()) })
+    }
+
+    /// Its length in bytes.
+    pub fn len(&self) -> u64 {
+        self.medium.len()
+    }
+
+    /// Whether it has no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// What it lies in, in a word or two.
+    pub fn kind(&self) -> &'static str {
+        self.medium.kind()
+    }
+
+    /// Where the last region that is given out ends.
+    pub fn held_end(&self) -> u64 {
+        self.held().iter().map(|held| held.range.end).max().unwrap_or(0)
+    }
+
+    fn held(&self) -> MutexGuard<'_, Vec<Held>> {
+        // Whoever panics with the list does so before it is changed.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Grows or cuts.
+    ///
+    /// # Panics
+    /// If a region that is given out would be cut.
+    pub fn resize(&self, to: u64) -> io::Result<()> {
+        let held = self.held();
+        assert!(held.iter().all(|held| held.range.end <= to), "a region that is in use is cut off");
+        self.medium.resize(to)
+    }
+
+    /// Grows if it is shorter than this: by `more` than is asked for if there is room. Other threads may do the same.
+    pub fn grow_to(&self, least: u64, more: u64) -> io::Result<()> {
+        let _held = self.held();
+        if self.medium.len() >= least {
+            return Ok(());
+        }
+        self.medium.resize(least + more).or_else(|_| self.medium.resize(least))
+    }
+
+    /// Makes ranges durable.
+    pub fn persist(&self, ranges: &[Range<u64>]) -> io::Result<()> {
+        self.medium.persist(ranges)
+    }
+
+    /// Says how a range will be read.
+    pub fn advise(&self, range: Range<u64>, advice: Advice) {
+        self.medium.advise(range, advice);
+    }
+
+    /// A region to write: `length` numbers from an offset on.
+    ///
+    /// # Panics
+    /// If the space is shorter, the offset is no multiple of the numbers' alignment, or a part of it is given out.
+    pub fn region<T: Pod>(self: &Arc<Self>, offset: u64, length: usize) -> Region<T> {
+        Region { place: Place::take(self, offset, length, true) }
+    }
+
+    /// A region to read.
+    ///
+    /// # Panics
+    /// As [`Space::region`]; a part of it may be given out to others who read.
+    pub fn shared<T: Pod>(self: &Arc<Self>, offset: u64, length: usize) -> Shared<T> {
+        Shared { place: Place::take(self, offset, length, false) }
+    }
+}
+
+impl fmt::Debug for Space {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Space").field("kind", &self.kind()).field("len", &self.len()).finish()
+    }
+}
+
+/// A range that is held while this lives.
+struct Place<T> {
+    space: Arc<Space>,
+    range: Range<u64>,
+    writable: bool,
+    numbers: PhantomData<T>,
+}
+
+impl<T: Pod> Place<T> {
+    fn take(space: &Arc<Space>, offset: u64, length: usize, writable: bool) -> Self {
+        let bytes = length.checked_mul(size_of::<T>()).expect("regions are smaller than memory");
+        let end = offset.checked_add(bytes as u64).expect("regions end before 2^64");
+        let range = offset..end;
+        let mut held = space.held();
+        assert!(end <= space.medium.len(), "a region behind the end");
+        assert!(space.medium.base().wrapping_add(offset as usize).cast::<T>().is_aligned());
+        let overlaps = |held: &Held| length > 0 && held.range.start < end && offset < held.range.end;
+        let free = |held: &Held| !overlaps(held) || (!writable && !held.writable);
+        assert!(held.iter().all(free), "a region that is in use is given out again");
+        if !range.is_empty() {
+            held.push(Held { range: range.clone(), writable });
+        }
+        drop(held);
+        Self { space: space.clone(), range, writable, numbers: PhantomData }
+    }
+
+    fn pointer(&self) -> *mut T {
+        self.space.medium.base().wrapping_add(self.range.start as usize).cast()
+    }
+
+    fn len(&self) -> usize {
+        (self.range.end - self.range.start) as usize / size_of::<T>()
+    }
+
+    fn numbers(&self) -> &[T] {
+        // SAFETY: the bytes are there while the medium lives, which this keeps alive: `take` has found them to be, and `resize` cuts nothing
+        // that is held. They are aligned, every value of them is a `T` (Pod), and nobody writes to them while
+        // this is borrowed: a writable place is the only one of its range, and others have no writable one beside them.
+        unsafe { std::slice::from_raw_parts(self.pointer(), self.len()) }
+    }
+}
+
+impl<T> Drop for Place<T> {
+    fn drop(&mut self) {
+        if !self.range.is_empty() {
+            let mut held = self.space.held();
+            let own = |held: &Held| held.range == self.range && held.writable == self.writable;
+            let place = held.iter().position(own).expect("a place is held while it lives");
+            held.swap_remove(place);
+        }
+    }
+}
+
+/// A region that its owner may write to.
+pub struct Region<T> {
+    place: Place<T>,
+}
+
+impl<T: Pod> Region<T> {
+    /// Its range of the space, in bytes.
+    pub fn range(&self) -> Range<u64> {
+        self.place.range.clone()
+    }
+
+    /// The same region, to be read only.
+    pub fn share(self) -> Shared<T> {
+        let space = self.place.space.clone();
+        let (offset, length) = (self.place.range.start, self.place.len());
+        drop(self);
+        space.shared(offset, length)
+    }
+}
+
+impl Region<u64> {
+    /// The numbers as what several threads may add to.
+    pub fn atomics(&mut self) -> &[AtomicU64] {
+        // SAFETY: as `Place::numbers`. An `AtomicU64` has the size and alignment of a `u64`, and this is borrowed mutably while the result lives, so
+        // there is no other way to these bytes.
+        unsafe { std::slice::from_raw_parts(self.place.pointer().cast(), self.place.len()) }
+    }
+}
+
+impl<T: Pod> Deref for Region<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        self.place.numbers()
+    }
+}
+
+impl<T: Pod> DerefMut for Region<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        // SAFETY: as `Place::numbers`; the place is the only one of its range, and is borrowed mutably.
+        unsafe { std::slice::from_raw_parts_mut(self.place.pointer(), self.place.len()) }
+    }
+}
+
+impl<T: Pod> fmt::Debug for Region<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Region").field("range", &self.place.range).finish()
+    }
+}
+
+/// A region that does not change while this lives.
+pub struct Shared<T> {
+    place: Place<T>,
+}
+
+impl<T: Pod> Deref for Shared<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        self.place.numbers()
+    }
+}
+
+impl<T: Pod> AsRef<[T]> for Shared<T> {
+    fn as_ref(&self) -> &[T] {
+        self
+    }
+}
+
+impl<T: Pod + Send + Sync> From<Shared<T>> for Array<T> {
+    fn from(shared: Shared<T>) -> Self {
+        Self::Shared(Arc::new(shared))
+    }
+}
+
+impl<T: Pod> fmt::Debug for Shared<T> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("Shared").field("range", &self.place.range).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind};
+
+    use super::*;
+    use crate::medium::mapped::Mapped;
+
+    fn space(length: u64) -> Arc<Space> {
+        let space = Space::new(Arc::new(Mapped::nameless(None).unwrap()));
+        space.resize(length).unwrap();
+        space
+    }
+
+    #[test]
+    fn a_byte_has_one_owner() {
+        let space = space(8192);
+        let first = space.region::<u64>(256, 16);
+        assert_eq!(first.range(), 256..384);
+        let refused = |offset, length| {
+            catch_unwind(AssertUnwindSafe(|| drop(space.region::<u8>(offset, length)))).is_err()
+        };
+        assert!(refused(383, 1) && refused(0, 257) && refused(300, 2) && refused(8192, 1));
+        assert!(!refused(384, 1) && !refused(0, 256) && !refused(300, 0));
+        assert!(catch_unwind(AssertUnwindSafe(|| drop(space.shared::<u8>(256, 1)))).is_err());
+        assert!(catch_unwind(AssertUnwindSafe(|| space.resize(383))).is_err());
+        let shared = first.share();
+        let again = space.shared::<u64>(264, 2);
+        assert!(refused(256, 1));
+        drop(shared);
+        assert!(refused(264, 1) && !refused(256, 8));
+        assert_eq!(space.held_end(), 280);
+        drop(again);
+        assert_eq!(space.held_end(), 0);
+        assert!(!refused(0, 8192));
+    }
+
+    #[test]
+    fn what_is_cut_and_grown_again_is_zero() {
+        let space = space(4096);
+        space.resize(12288).unwrap();
+        space.region::<u8>(0, 12288).fill(7);
+        space.resize(4096).unwrap();
+        space.resize(12288).unwrap();
+        let bytes = space.shared::<u8>(0, 12288);
+        assert!(bytes[..4096].iter().all(|&byte| byte == 7));
+        assert!(bytes[4096..].iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn threads_add_to_the_same_numbers() {
+        let space = space(4096);
+        let mut region = space.region::<u64>(0, 512);
+        let numbers = region.atomics();
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for number in numbers {
+                        number.fetch_add(3, std::sync::atomic::Ordering::Relaxed);
+                    }
+                });
+            }
+        });
+        assert!(region.iter().all(|&number| number == 12));
+    }
+}

@@ -1,0 +1,192 @@
+//! Counters that operations add to.
+//!
+//! They are added to in place, by all threads at once. With [`Persist::Operation`](crate::Persist::Operation) what an operation adds is kept aside
+//! until its wave is in the log: that costs sorting it, and 16 bytes of log for each counter that a wave changes.
+
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use rayon::prelude::*;
+use tadoc_core::Array;
+
+use super::{Found, RULES_AT_ONCE, Work, operations_of};
+use crate::Result;
+use crate::layout::{Kind, Table, digest};
+use crate::log::{Log, State, changes_of, digest_of};
+use crate::medium::PAGE;
+use crate::medium::space::Region;
+
+/// Counters that get their first values at once.
+const INITIAL_AT_ONCE: usize = 1 << 16;
+
+impl Work<'_> {
+    /// Counters, of which `initial` gives the first values (it gets a range, and its counters, which are zero). `levels` are as those of a
+    /// [`tadoc_core::Network`]; level by level `work` is called with rules of it, and adds to counters. What it reads of the counters must not be
+    /// added to by rules of the same level.
+    pub fn accumulate(
+        &mut self,
+        phase: &'static str,
+        length: usize,
+        initial: impl Fn(Range<usize>, &mut [u64]) + Sync,
+        levels: &[u32],
+        work: impl Fn(Range<u32>, &mut Counters<'_>) + Sync,
+    ) -> Result<Array<u64>> {
+        let words: Vec<u64> = levels.iter().map(|&level| u64::from(level)).collect();
+        let shape = [length as u64, digest(&words, 0), RULES_AT_ONCE as u64];
+        let (found, identity) = self.look(phase, Kind::Counters, 8, &shape);
+        let found = match found {
+            Found::Finished(table) => return Ok(self.pool().space.shared(table.offset, length).into()),
+            Found::AtWork(table) => Some(table),
+            Found::Nothing => None,
+        };
+        let table = if self.by_operation() {
+            self.accumulate_durably(phase, found, identity, length, initial, levels, work)?
+        } else {
+            let table = new_table(phase, self.pool().next_offset(), length, identity);
+            self.pool().zeros(table.offset..table.end())?;
+            let mut counters = self.pool().space.region::<u64>(table.offset, length);
+            set_initial(&mut counters, initial);
+            let values = counters.atomics();
+            for level in levels.windows(2) {
+                operations_of(level).collect::<Vec<_>>().into_par_iter().with_max_len(1).for_each(|rules| {
+                    work(rules, &mut Counters { values, aside: None });
+                });
+            }
+            table
+        };
+        let (group, persist, offset) = (self.group, self.persist, table.offset);
+        self.pool_mut().finish(group, table, persist)?;
+        Ok(self.pool().space.shared(offset, length).into())
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn accumulate_durably(
+        &mut self,
+        phase: &'static str,
+        found: Option<Table>,
+        identity: u64,
+        length: usize,
+        initial: impl Fn(Range<usize>, &mut [u64]) + Sync,
+        levels: &[u32],
+        work: impl Fn(Range<u32>, &mut Counters<'_>) + Sync,
+    ) -> Result<Table> {
+        let operations: u64 = levels.windows(2).map(|level| operations_of(level).len() as u64).sum();
+        let space = self.pool().space.clone();
+        let log_start = |table: &Table| table.end().next_multiple_of(PAGE);
+        let log_end = |table: &Table| log_start(table) + Log::bytes(length);
+        let resumed = found.and_then(|table| {
+            if log_end(&table) > space.len() {
+                return None;
+            }
+            let mut counters = space.region::<u64>(table.offset, length);
+            let mut log = Log::new(space.clone(), identity, log_start(&table), length);
+            let state = log.replay(&mut counters).filter(|state| state.operations <= operations)?;
+            Some((table, counters, log, state))
+        });
+        let at_work = self.pool().directory.at_work;
+        let (table, mut counters, mut log, mut state) = match resumed {
+            Some(resumed) => {
+                let there = Some((phase.to_owned(), resumed.3.operations, operations));
+                self.pool_mut().resumption().operations = there;
+                resumed
+            }
+            None => {
+                if at_work {
+                    self.give_up(phase);
+                }
+                let table = new_table(phase, self.pool().next_offset(), length, identity);
+                self.pool().zeros(table.offset..log_end(&table))?;
+                let (group, persist) = (self.group, self.persist);
+                self.pool_mut().enter(group, table.clone(), persist)?;
+                let mut counters = space.region::<u64>(table.offset, length);
+                set_initial(&mut counters, initial);
+                let state = State { operations: 0, digest: digest_of(&counters) };
+                self.pool().persist(&[counters.range()])?;
+                let mut log = Log::new(space.clone(), identity, log_start(&table), length);
+                self.record(&mut log, state, &[], &counters)?;
+                (table, counters, log, state)
+            }
+        };
+        let mut before = 0;
+        for level in levels.windows(2) {
+            let rules: Vec<Range<u32>> = operations_of(level).collect();
+            // Those of a wave that is done were recorded together, but not by as many threads perhaps.
+            let done = state.operations.saturating_sub(before).min(rules.len() as u64) as usize;
+            before += rules.len() as u64;
+            for wave in rules[done..].chunks(rayon::current_num_threads()) {
+                let values = counters.atomics();
+                let added = wave.into_par_iter().with_max_len(1).map(|rules| {
+                    let mut own = Counters { values, aside: Some(Vec::new()) };
+                    work(rules.clone(), &mut own);
+                    own.aside.unwrap_or_default()
+                });
+                let added: Vec<[u64; 2]> = added.reduce(Vec::new, joined);
+                let (changes, moved) = changes_of(added, values);
+                state.operations += wave.len() as u64;
+                state.digest = state.digest.wrapping_add(moved);
+                self.record(&mut log, state, &changes, &counters)?;
+                let values = counters.atomics();
+                changes.par_iter().with_min_len(1 << 12).for_each(|&[index, value]| {
+                    values[index as usize].store(value, Ordering::Relaxed);
+                });
+            }
+        }
+        Ok(table)
+    }
+
+    fn record(&self, log: &mut Log, state: State, changes: &[[u64; 2]], counters: &Region<u64>) -> Result<()> {
+        let pool = self.pool();
+        let recorded = log.record(state, changes, || pool.space.persist(&[counters.range()]));
+        recorded.map_err(|error| pool.failed(error, pool.space.len()))
+    }
+}
+
+fn new_table(phase: &str, offset: u64, length: usize, identity: u64) -> Table {
+    let name = phase.to_owned();
+    Table { name, kind: Kind::Counters, element: 8, offset, bytes: 8 * length as u64, identity, sums: 0 }
+}
+
+fn set_initial(counters: &mut [u64], initial: impl Fn(Range<usize>, &mut [u64]) + Sync) {
+    counters.par_chunks_mut(INITIAL_AT_ONCE).enumerate().for_each(|(number, some)| {
+        let first = number * INITIAL_AT_ONCE;
+        initial(first..first + some.len(), some);
+    });
+}
+
+/// Both rows as one, in the longer one's memory.
+fn joined(mut one: Vec<[u64; 2]>, mut other: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
+    if one.len() < other.len() {
+        std::mem::swap(&mut one, &mut other);
+    }
+    one.append(&mut other);
+    one
+}
+
+/// Counters that an operation reads and adds to.
+pub struct Counters<'a> {
+    values: &'a [AtomicU64],
+    /// What was added, if it is not to be seen yet.
+    aside: Option<Vec<[u64; 2]>>,
+}
+
+impl Counters<'_> {
+    /// A counter that nothing of this level adds to.
+    #[inline]
+    pub fn get(&self, index: usize) -> u64 {
+        self.values[index].load(Ordering::Relaxed)
+    }
+
+    /// Adds to a counter.
+    #[inline]
+    pub fn add(&mut self, index: usize, more: u64) {
+        match &mut self.aside {
+            None => {
+                self.values[index].fetch_add(more, Ordering::Relaxed);
+            }
+            Some(aside) => {
+                assert!(index < self.values.len(), "there is no counter {index}");
+                aside.push([index as u64, more]);
+            }
+        }
+    }
+}

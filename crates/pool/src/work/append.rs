@@ -1,0 +1,273 @@
+//! Blocks, whose lengths are known when they are done.
+//!
+//! The table begins with four numbers for every operation; behind them are the sections of all blocks, in the order in which they came, and for each
+//! block the list of its sections. A section is copied once, to its place in the pool, which grows by steps. With
+//! [`Persist::Operation`](crate::Persist::Operation) a block also has a checksum: after a crash, an operation is done if its block has it.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::{fmt, io};
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+use xxhash_rust::xxh64::Xxh64;
+
+use super::{Found, Work};
+use crate::Result;
+use crate::layout::{ALIGNMENT, Kind, Table};
+use crate::medium::space::{Shared, Space};
+
+/// Numbers of a block at the beginning of the table: where its list of sections is, how many these are, its checksum, and 0.
+const BLOCK_WORDS: usize = 4;
+/// Numbers of a section in a list: where it is, and how many bytes it has.
+const SECTION_WORDS: usize = 2;
+/// By how much a table grows: a part of what it has, within bounds.
+const GROWTH: Range<u64> = 1 << 20..1 << 28;
+const PART_OF_GROWTH: u64 = 4;
+
+impl Work<'_> {
+    /// Blocks, one by each of so many operations, in the order of operations.
+    pub fn append(
+        &mut self,
+        phase: &'static str,
+        operations: usize,
+        work: impl Fn(usize, &mut BlockBuilder) -> Result<()> + Sync,
+    ) -> Result<Blocks> {
+        let (found, identity) = self.look(phase, Kind::Blocks, 1, &[operations as u64]);
+        let directory_bytes = (8 * BLOCK_WORDS * operations) as u64;
+        let (mut table, mut resumed) = match found {
+            Found::Finished(table) => return Ok(self.blocks(&table, operations)),
+            Found::AtWork(table) => (Some(table), true),
+            Found::Nothing => (None, false),
+        };
+        if table.as_ref().is_some_and(|table| table.offset + directory_bytes > self.pool().space.len()) {
+            self.give_up(phase);
+            (table, resumed) = (None, false);
+        }
+        let mut table = match table {
+            Some(table) => table,
+            None => {
+                let table = Table {
+                    name: phase.to_owned(),
+                    kind: Kind::Blocks,
+                    element: 1,
+                    offset: self.pool().next_offset(),
+                    bytes: directory_bytes,
+                    identity,
+                    sums: 0,
+                };
+                self.pool().zeros(table.offset..table.offset + directory_bytes)?;
+                if self.by_operation() {
+                    let (group, persist) = (self.group, self.persist);
+                    self.pool_mut().enter(group, table.clone(), persist)?;
+                }
+                table
+            }
+        };
+        let space = self.pool().space.clone();
+        let (done, end) = match resumed {
+            true => done(&space, &table, operations),
+            false => (vec![false; operations], directory_bytes),
+        };
+        if resumed {
+            let there = done.iter().filter(|&&done| done).count() as u64;
+            let found = Some((phase.to_owned(), there, operations as u64));
+            self.pool_mut().resumption().operations = found;
+        }
+        let growth = Arc::new(Growth {
+            space: space.clone(),
+            start: table.offset,
+            next: Mutex::new(end.next_multiple_of(ALIGNMENT)),
+        });
+        let mut directory = space.region::<u64>(table.offset, BLOCK_WORDS * operations);
+        let seeds = self.by_operation().then_some(identity);
+        let wave = if self.by_operation() { self.wave() } else { operations };
+        for first in (0..operations).step_by(wave.max(1)) {
+            let wave = first..operations.min(first + wave);
+            let start = growth.end();
+            let ran = wave.clone().into_par_iter().with_max_len(1).filter(|&operation| !done[operation]);
+            let blocks = ran.map(|operation| {
+                let mut block = BlockBuilder::new(growth.clone(), seeds.map(|seed| seed_of(seed, operation)));
+                work(operation, &mut block)?;
+                let words = block.finish();
+                Ok((operation, words.map_err(|error| self.pool().failed(error, space.len()))?))
+            });
+            for (operation, words) in blocks.collect::<Result<Vec<_>>>()? {
+                directory[BLOCK_WORDS * operation..][..BLOCK_WORDS].copy_from_slice(&words);
+            }
+            if self.by_operation() {
+                let entries = |operation: usize| table.offset + (8 * BLOCK_WORDS * operation) as u64;
+                let sections = table.offset + start..table.offset + growth.end();
+                self.pool().persist(&[entries(wave.start)..entries(wave.end), sections])?;
+            }
+        }
+        drop(directory);
+        table.bytes = growth.end();
+        if table.end() > space.len() {
+            self.pool().resize(table.end())?;
+        }
+        let (group, persist) = (self.group, self.persist);
+        self.pool_mut().finish(group, table.clone(), persist)?;
+        Ok(self.blocks(&table, operations))
+    }
+
+    fn blocks(&self, table: &Table, operations: usize) -> Blocks {
+        let bytes = Arc::new(self.pool().space.shared(table.offset, table.bytes as usize));
+        Blocks { bytes, operations }
+    }
+}
+
+/// Which operations are done, and where the last of their blocks ends.
+fn done(space: &Arc<Space>, table: &Table, operations: usize) -> (Vec<bool>, u64) {
+    let bytes = space.shared::<u8>(table.offset, (space.len() - table.offset) as usize);
+    let ends: Vec<Option<u64>> = (0..operations)
+        .into_par_iter()
+        .map(|operation| end_if_done(&bytes, operation, operations, seed_of(table.identity, operation)))
+        .collect();
+    let directory = (8 * BLOCK_WORDS * operations) as u64;
+    let end = ends.iter().flatten().copied().max().unwrap_or(directory);
+    (ends.iter().map(Option::is_some).collect(), end)
+}
+
+/// Where the block of an operation ends, if it has its checksum.
+fn end_if_done(bytes: &[u8], operation: usize, operations: usize, seed: u64) -> Option<u64> {
+    let directory_bytes = 8 * BLOCK_WORDS * operations;
+    let directory: &[u64] = bytemuck::cast_slice(&bytes[..directory_bytes]);
+    let &[list, sections, sum, _] = &directory[BLOCK_WORDS * operation..][..BLOCK_WORDS] else {
+        return None;
+    };
+    // Anything may be in these numbers.
+    let part = |start: u64, length: u64| {
+        let range = usize::try_from(start).ok()?..usize::try_from(start.checked_add(length)?).ok()?;
+        (start.is_multiple_of(ALIGNMENT) && range.start >= directory_bytes).then_some(())?;
+        bytes.get(range)
+    };
+    let list_bytes = part(list, sections.checked_mul(8 * SECTION_WORDS as u64)?)?;
+    let mut hash = Xxh64::new(seed);
+    let mut end = list + list_bytes.len() as u64;
+    for section in bytemuck::cast_slice::<u8, u64>(list_bytes).chunks_exact(SECTION_WORDS) {
+        hash.update(part(section[0], section[1])?);
+        end = end.max(section[0] + section[1]);
+    }
+    hash.update(list_bytes);
+    (hash.digest().max(1) == sum).then_some(end)
+}
+
+fn seed_of(identity: u64, operation: usize) -> u64 {
+    identity.wrapping_add(operation as u64)
+}
+
+/// The end of a table that grows.
+struct Growth {
+    space: Arc<Space>,
+    /// Where the table starts.
+    start: u64,
+    /// Where the next section goes, from there on.
+    next: Mutex<u64>,
+}
+
+impl Growth {
+    fn end(&self) -> u64 {
+        *self.next.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Copies bytes to the end; says where they are in the table.
+    fn put(&self, bytes: &[u8]) -> io::Result<u64> {
+        let place = {
+            let mut next = self.next.lock().unwrap_or_else(PoisonError::into_inner);
+            let place = *next;
+            let end = (place + bytes.len() as u64).next_multiple_of(ALIGNMENT);
+            let more = (end / PART_OF_GROWTH).clamp(GROWTH.start, GROWTH.end);
+            self.space.grow_to(self.start + end, more)?;
+            *next = end;
+            place
+        };
+        self.space.region::<u8>(self.start + place, bytes.len()).copy_from_slice(bytes);
+        Ok(place)
+    }
+}
+
+/// A block that is being made: sections one after the other.
+pub struct BlockBuilder {
+    growth: Arc<Growth>,
+    /// Where each section is, and its length.
+    list: Vec<u64>,
+    /// What went wrong with a section; told when the block is done.
+    failed: Option<io::Error>,
+    hash: Option<Xxh64>,
+}
+
+impl BlockBuilder {
+    fn new(growth: Arc<Growth>, seed: Option<u64>) -> Self {
+        Self { growth, list: Vec::new(), failed: None, hash: seed.map(Xxh64::new) }
+    }
+
+    /// Appends a section. If there is no room for it, the operation fails when it is done.
+    pub fn put<T: Pod>(&mut self, numbers: &[T]) {
+        if self.failed.is_some() {
+            return;
+        }
+        let bytes = bytemuck::cast_slice(numbers);
+        match self.growth.put(bytes) {
+            Ok(place) => self.list.extend([place, bytes.len() as u64]),
+            Err(error) => self.failed = Some(error),
+        }
+        if let Some(hash) = &mut self.hash {
+            hash.update(bytes);
+        }
+    }
+
+    /// Ends the block; gives the numbers that the table begins with.
+    fn finish(self) -> io::Result<[u64; BLOCK_WORDS]> {
+        if let Some(error) = self.failed {
+            return Err(error);
+        }
+        let list: &[u8] = bytemuck::cast_slice(&self.list);
+        let place = self.growth.put(list)?;
+        let sum = self.hash.map_or(0, |mut hash| {
+            hash.update(list);
+            hash.digest().max(1)
+        });
+        Ok([place, (self.list.len() / SECTION_WORDS) as u64, sum, 0])
+    }
+}
+
+impl fmt::Debug for BlockBuilder {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("BlockBuilder").field("list", &self.list).finish_non_exhaustive()
+    }
+}
+
+/// Finished blocks. A clone is another handle to them.
+#[derive(Debug, Clone)]
+pub struct Blocks {
+    bytes: Arc<Shared<u8>>,
+    operations: usize,
+}
+
+impl Blocks {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.operations
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.operations == 0
+    }
+
+    /// A section of a block.
+    ///
+    /// # Panics
+    /// If there is no such block or section, or it was not put as numbers of this size.
+    #[inline]
+    pub fn section<T: Pod>(&self, block: usize, section: usize) -> &[T] {
+        let bytes: &[u8] = &self.bytes;
+        let directory: &[u64] = bytemuck::cast_slice(&bytes[..8 * BLOCK_WORDS * self.operations]);
+        let own = &directory[BLOCK_WORDS * block..][..BLOCK_WORDS];
+        let list = &bytes[own[0] as usize..][..8 * SECTION_WORDS * own[1] as usize];
+        let list: &[u64] = bytemuck::cast_slice(list);
+        let place = &list[SECTION_WORDS * section..][..SECTION_WORDS];
+        bytemuck::cast_slice(&bytes[place[0] as usize..][..place[1] as usize])
+    }
+}

@@ -1,0 +1,233 @@
+//! Tables whose elements are written once.
+//!
+//! With [`Persist::Operation`](crate::Persist::Operation) there is a checksum for every operation behind the table. It is made durable
+//! together with the operation's elements, in any order: after a crash, an operation is done if its elements have its checksum. That costs reading
+//! what was written once more, while it is in the cache.
+
+use std::ops::Range;
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+use tadoc_core::Array;
+use xxhash_rust::xxh64::xxh64;
+
+use super::{Found, RULES_AT_ONCE, Starts, Work, operations_of};
+use crate::Result;
+use crate::layout::{Kind, Table, digest};
+use crate::medium::PAGE;
+use crate::medium::space::Region;
+
+impl Work<'_> {
+    /// A table of `cuts.last()` elements, of which operation `i` fills those from `cuts[i]` to `cuts[i + 1]`; they are zero before. `cuts` begins
+    /// with 0 and does not descend.
+    pub fn fill<T: Pod + Send + Sync>(
+        &mut self,
+        phase: &'static str,
+        cuts: &[usize],
+        work: impl Fn(usize, &mut [T]) + Sync,
+    ) -> Result<Array<T>> {
+        let operations: Vec<Range<usize>> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
+        let words: Vec<u64> = cuts.iter().map(|&cut| cut as u64).collect();
+        let levels = [0..operations.len()];
+        let length = *cuts.last().expect("cuts begin with 0");
+        let filling = Filling { length, operations: &operations, levels: &levels, shape: digest(&words, 0) };
+        self.fill_levels(phase, &filling, |operation, own, _| work(operation, own))
+    }
+
+    /// A table with elements for every rule, of which those of rule `r` are `starts.of(r)`; rules of higher numbers first. `levels` are as those of a
+    /// [`tadoc_core::Network`]. `work` gets some rules of one level, their elements (zero before), and the elements of all rules behind that
+    /// level, of which the first belongs to the rule that the level ends with.
+    pub fn fill_upwards<T: Pod + Send + Sync>(
+        &mut self,
+        phase: &'static str,
+        starts: Starts<'_>,
+        levels: &[u32],
+        work: impl Fn(Range<u32>, &mut [T], &[T]) + Sync,
+    ) -> Result<Array<T>> {
+        let rules_end = levels.last().copied().unwrap_or(0);
+        let mut rules = Vec::new();
+        let mut ranges = Vec::new();
+        for level in levels.windows(2).rev() {
+            let first = rules.len();
+            rules.extend(operations_of(level));
+            ranges.push(first..rules.len());
+        }
+        let of_rules = |rules: &Range<u32>| starts.of(rules.start)..starts.of(rules.end);
+        let operations: Vec<Range<usize>> = rules.iter().map(of_rules).collect();
+        let words: Vec<u64> = levels.iter().map(|&level| u64::from(level)).collect();
+        let shape = digest(&[starts.digest(rules_end), digest(&words, 0), RULES_AT_ONCE as u64], 0);
+        let length = if rules_end == 0 { 0 } else { starts.of(rules_end) };
+        let filling = Filling { length, operations: &operations, levels: &ranges, shape };
+        self.fill_levels(phase, &filling, |operation, own, below| {
+            work(rules[operation].clone(), own, below);
+        })
+    }
+
+    /// `work` gets an operation, its elements, and those behind the operation's level.
+    fn fill_levels<T: Pod + Send + Sync>(
+        &mut self,
+        phase: &'static str,
+        filling: &Filling<'_>,
+        work: impl Fn(usize, &mut [T], &[T]) + Sync,
+    ) -> Result<Array<T>> {
+        let shape = [filling.length as u64, filling.shape];
+        let (found, identity) = self.look(phase, Kind::Fill, size_of::<T>(), &shape);
+        let (mut table, resumed) = match found {
+            Found::Finished(table) => return Ok(self.pool().space.shared(table.offset, filling.length).into()),
+            Found::AtWork(table) => (Some(table), true),
+            Found::Nothing => (None, false),
+        };
+        let marks = if self.by_operation() { filling.operations.len() } else { 0 };
+        let marks_start = |table: &Table| table.end().next_multiple_of(PAGE);
+        let marks_end = |table: &Table| marks_start(table) + 8 * marks as u64;
+        if table.as_ref().is_some_and(|table| marks_end(table) > self.pool().space.len()) {
+            self.give_up(phase);
+            table = None;
+        }
+        let table = match table {
+            Some(table) => table,
+            None => {
+                let bytes = filling.length * size_of::<T>();
+                let table = Table {
+                    name: phase.to_owned(),
+                    kind: Kind::Fill,
+                    element: size_of::<T>() as u32,
+                    offset: self.pool().next_offset(),
+                    bytes: bytes as u64,
+                    identity,
+                    sums: 0,
+                };
+                self.pool().zeros(table.offset..marks_end(&table))?;
+                if self.by_operation() {
+                    let (group, persist) = (self.group, self.persist);
+                    self.pool_mut().enter(group, table.clone(), persist)?;
+                }
+                table
+            }
+        };
+        let mut elements = self.pool().space.region::<T>(table.offset, filling.length);
+        if marks == 0 {
+            let nothing = vec![false; filling.operations.len()];
+            for level in filling.levels {
+                filling.run(&mut elements, level, level, &nothing, &work);
+            }
+        } else {
+            let mut marks = self.pool().space.region::<u64>(marks_start(&table), marks);
+            let done = if resumed {
+                filling.done(&mut elements, &marks, identity)
+            } else {
+                vec![false; marks.len()]
+            };
+            let there = done.iter().filter(|&&done| done).count() as u64;
+            if resumed {
+                let operations = Some((phase.to_owned(), there, done.len() as u64));
+                self.pool_mut().resumption().operations = operations;
+            }
+            self.fill_durably(filling, &mut elements, &mut marks, &done, identity, &work)?;
+        }
+        drop(elements);
+        let (group, persist) = (self.group, self.persist);
+        let (offset, length) = (table.offset, filling.length);
+        self.pool_mut().finish(group, table, persist)?;
+        Ok(self.pool().space.shared(offset, length).into())
+    }
+
+    /// Runs all operations that are not done, and makes them durable by waves. Small levels share one.
+    fn fill_durably<T: Pod + Send + Sync>(
+        &self,
+        filling: &Filling<'_>,
+        elements: &mut Region<T>,
+        marks: &mut Region<u64>,
+        done: &[bool],
+        identity: u64,
+        work: &(impl Fn(usize, &mut [T], &[T]) + Sync),
+    ) -> Result<()> {
+        let (start, marks_start) = (elements.range().start, marks.range().start);
+        let mut ranges: Vec<Range<u64>> = Vec::new();
+        let mut waiting = 0;
+        for (number, level) in filling.levels.iter().enumerate() {
+            for first in level.clone().step_by(self.wave()) {
+                let wave = first..level.end.min(first + self.wave());
+                filling.run(elements, level, &wave, done, work);
+                let own = filling.elements_of(&wave);
+                let sums = wave.clone().into_par_iter().map(|operation| {
+                    mark(&elements[filling.operations[operation].clone()], identity, operation)
+                });
+                marks[wave.clone()].copy_from_slice(&sums.collect::<Vec<u64>>());
+                let bytes = |number: usize| (number * size_of::<T>()) as u64;
+                ranges.push(start + bytes(own.start)..start + bytes(own.end));
+                ranges.push(marks_start + 8 * wave.start as u64..marks_start + 8 * wave.end as u64);
+                waiting += own.len();
+                let last = number + 1 == filling.levels.len() && wave.end == level.end;
+                // A level of a few rules is much less than an operation may be.
+                if last || wave.len() > 1 || waiting >= RULES_AT_ONCE {
+                    self.pool().persist(&ranges)?;
+                    ranges.clear();
+                    waiting = 0;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A table to be filled.
+struct Filling<'a> {
+    length: usize,
+    /// The elements of each operation. Those of a level follow each other.
+    operations: &'a [Range<usize>],
+    /// Which operations depend on nothing but those of levels before theirs.
+    levels: &'a [Range<usize>],
+    /// A digest of both.
+    shape: u64,
+}
+
+impl Filling<'_> {
+    /// The elements of operations that are of one level.
+    fn elements_of(&self, operations: &Range<usize>) -> Range<usize> {
+        match operations.is_empty() {
+            true => 0..0,
+            false => self.operations[operations.start].start..self.operations[operations.end - 1].end,
+        }
+    }
+
+    /// Runs those operations of a level that are not done.
+    fn run<T: Pod + Send + Sync>(
+        &self,
+        elements: &mut [T],
+        level: &Range<usize>,
+        operations: &Range<usize>,
+        done: &[bool],
+        work: &(impl Fn(usize, &mut [T], &[T]) + Sync),
+    ) {
+        let (elements, below) = elements.split_at_mut(self.elements_of(level).end);
+        let mut rest = &mut elements[self.elements_of(operations)];
+        let mut pieces = Vec::with_capacity(operations.len());
+        for operation in operations.clone() {
+            let length = self.operations[operation].len();
+            let own = rest.split_off_mut(..length).expect("operations of a level follow each other");
+            if !done[operation] {
+                pieces.push((operation, own));
+            }
+        }
+        pieces.into_par_iter().for_each(|(operation, own)| work(operation, own, below));
+    }
+
+    /// Which operations are done; the elements of others are made zero.
+    fn done<T: Pod + Send + Sync>(&self, elements: &mut [T], marks: &[u64], identity: u64) -> Vec<bool> {
+        let right = |(operation, own): (usize, &Range<usize>)| {
+            marks[operation] == mark(&elements[own.clone()], identity, operation)
+        };
+        let done: Vec<bool> = self.operations.par_iter().enumerate().map(right).collect();
+        for (own, _) in self.operations.iter().zip(&done).filter(|(_, done)| !**done) {
+            elements[own.clone()].fill(T::zeroed());
+        }
+        done
+    }
+}
+
+/// What stands for an operation that is done: never 0.
+fn mark<T: Pod>(elements: &[T], identity: u64, operation: usize) -> u64 {
+    let bytes: &[u8] = bytemuck::cast_slice(elements);
+    xxh64(bytes, identity.wrapping_add(operation as u64)).max(1)
+}
