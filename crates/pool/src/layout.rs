@@ -75,7 +75,9 @@ pub(crate) enum Kind {
 
 impl Kind {
     fn of(number: u32) -> Option<Self> {
-        [Self::Image, Self::Fill, Self::Counters, Self::Blocks].into_iter().find(|&kind| kind as u32 == number)
+        [Self::Image, Self::Fill, Self::Counters, Self::Blocks]
+            .into_iter()
+            .find(|&kind| kind as u32 == number)
     }
 }
 
@@ -177,7 +179,9 @@ impl Directory {
             place[1] = group.tables as u64;
             put_name(&group.name, &mut place[2..2 + GROUP_NAME_WORDS]);
         }
-        for (table, place) in self.tables.iter().zip(words[HEAD_WORDS..].chunks_exact_mut(TABLE_WORDS)) {
+        for (table, place) in
+            self.tables.iter().zip(words[HEAD_WORDS..].chunks_exact_mut(TABLE_WORDS))
+        {
             let kind = table.kind as u64 | u64::from(table.element) << 32;
             let numbers = [kind, table.offset, table.bytes, table.identity, table.sums];
             place[..numbers.len()].copy_from_slice(&numbers);
@@ -189,13 +193,15 @@ impl Directory {
 
     /// The checkpoint in a slot, if there is a whole one.
     pub(crate) fn from_words(words: &[u64]) -> Option<Self> {
-        let tables = usize::try_from(*words.get(2)?).ok().filter(|&tables| tables <= MOST_TABLES)?;
+        let tables =
+            usize::try_from(*words.get(2)?).ok().filter(|&tables| tables <= MOST_TABLES)?;
         let words = words.get(..HEAD_WORDS + TABLE_WORDS * tables)?;
         if words[0] != digest(&words[1..], 0) || words[1] == 0 {
             return None;
         }
         let mut directory = Self { sequence: words[1], at_work: words[3] != 0, ..Self::default() };
-        for (group, place) in directory.groups.iter_mut().zip(words[8..].chunks_exact(GROUP_WORDS)) {
+        for (group, place) in directory.groups.iter_mut().zip(words[8..].chunks_exact(GROUP_WORDS))
+        {
             group.key = place[0];
             group.tables = usize::try_from(place[1]).ok()?;
             group.name = name(&place[2..2 + GROUP_NAME_WORDS]);

@@ -10,11 +10,12 @@
 //!
 //! - `work`: what algorithms see: tables that are filled, counters that are added up, blocks that are appended. They are
 //!   plain functions of finished tables; that they survive a crash is nothing that they need to know.
-//! - the file below it: `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, regions), `log`
-//!   (counters that change in place). docs/pool.md says what every byte means.
+//! - the file below it: `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, tables), `image`
+//!   (the view in it), `log` (counters that change in place). docs/pool.md says what every byte means.
 //! - the tasks above it.
 
 pub mod error;
+mod image;
 mod layout;
 mod log;
 pub mod medium;

@@ -79,7 +79,8 @@ impl Log {
         self.sequence += 1;
         let offset = self.offset(self.half) + 8 * self.at as u64;
         let mut words = self.space.region::<u64>(offset, length);
-        let head = [0, self.sequence, state.operations, state.digest, changes.len() as u64, 0, 0, 0];
+        let head =
+            [0, self.sequence, state.operations, state.digest, changes.len() as u64, 0, 0, 0];
         words[..HEAD_WORDS].copy_from_slice(&head);
         let (places, rest) = words[HEAD_WORDS..].split_at_mut(2 * changes.len());
         places.copy_from_slice(bytemuck::cast_slice(changes));
@@ -120,11 +121,14 @@ impl Log {
             let before = records.last().map(|record| words[record.start + 1]);
             let follows = before.is_none_or(|before| head[1] == before.wrapping_add(1));
             // No more than all counters are in a record.
-            let Some(changes) = usize::try_from(head[4]).ok().filter(|&changes| changes <= words.len()) else {
+            let Some(changes) =
+                usize::try_from(head[4]).ok().filter(|&changes| changes <= words.len())
+            else {
                 break;
             };
             let end = at + (HEAD_WORDS + 2 * changes).next_multiple_of(HEAD_WORDS);
-            let whole = words.get(at..end).is_some_and(|all| digest(&all[1..], self.identity) == all[0]);
+            let whole =
+                words.get(at..end).is_some_and(|all| digest(&all[1..], self.identity) == all[0]);
             if !follows || !whole {
                 break;
             }
@@ -196,17 +200,22 @@ mod tests {
         let mut counters = vec![0_u64; 100];
         let mut flushed = counters.clone();
         for round in 1..200_u64 {
-            let added: Vec<[u64; 2]> = (0..100).map(|number| [number * round % 100, number]).collect();
+            let added: Vec<[u64; 2]> =
+                (0..100).map(|number| [number * round % 100, number]).collect();
             let (changes, moved) = {
-                let atomics: Vec<AtomicU64> = counters.iter().map(|&value| AtomicU64::new(value)).collect();
+                let atomics: Vec<AtomicU64> =
+                    counters.iter().map(|&value| AtomicU64::new(value)).collect();
                 changes_of(added, &atomics)
             };
-            let state = State { operations: round, digest: digest_of(&counters).wrapping_add(moved) };
+            let state =
+                State { operations: round, digest: digest_of(&counters).wrapping_add(moved) };
             let mut full = false;
-            writer.record(state, &changes, || {
-                full = true;
-                Ok(())
-            }).unwrap();
+            writer
+                .record(state, &changes, || {
+                    full = true;
+                    Ok(())
+                })
+                .unwrap();
             if full {
                 flushed.clone_from(&counters);
             }
@@ -216,13 +225,20 @@ mod tests {
             assert_eq!(state.digest, digest_of(&counters));
             for seed in 0..3 {
                 let some = (0..100).map(|index| {
-                    if mixed(seed ^ index) % 2 == 0 { counters[index as usize] } else { flushed[index as usize] }
+                    if mixed(seed ^ index) % 2 == 0 {
+                        counters[index as usize]
+                    } else {
+                        flushed[index as usize]
+                    }
                 });
                 let mut some: Vec<u64> = some.collect();
                 let mut reader = log(&space, 100);
                 assert_eq!(reader.replay(&mut some), Some(state));
                 assert_eq!(some, counters);
-                assert_eq!((reader.at, reader.half, reader.sequence), (writer.at, writer.half, writer.sequence));
+                assert_eq!(
+                    (reader.at, reader.half, reader.sequence),
+                    (writer.at, writer.half, writer.sequence)
+                );
             }
         }
     }
@@ -232,7 +248,9 @@ mod tests {
         let space = space(10);
         let mut writer = log(&space, 10);
         let mut counters = vec![0_u64; 10];
-        writer.record(State { operations: 0, digest: digest_of(&counters) }, &[], || Ok(())).unwrap();
+        writer
+            .record(State { operations: 0, digest: digest_of(&counters) }, &[], || Ok(()))
+            .unwrap();
         counters[3] = 8;
         let state = State { operations: 1, digest: digest_of(&counters) };
         writer.record(state, &[[3, 8]], || Ok(())).unwrap();

@@ -16,8 +16,8 @@ use rayon::prelude::*;
 use xxhash_rust::xxh64::xxh64;
 
 use crate::layout::{
-    BASE, BLOCK, Directory, HEADER_WORDS, Header, MOST_TABLES, SLOT_BYTES, SLOTS,
-    TABLES_START, Table, VERSION, WORKING, digest, header, read_header,
+    BASE, BLOCK, Directory, HEADER_WORDS, Header, MOST_TABLES, SLOT_BYTES, SLOTS, TABLES_START,
+    Table, VERSION, WORKING, digest, header, read_header,
 };
 use crate::medium::mapped::Mapped;
 use crate::medium::space::Space;
@@ -70,7 +70,8 @@ impl Pool {
     /// else is wrong with it is made again.
     pub fn open(path: &Path, archive: [u64; 2]) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
-        let file = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
+        let file =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.map_err(failed)?;
         match file.try_lock() {
             Ok(()) => {}
@@ -96,7 +97,12 @@ impl Pool {
         Self::over(Arc::new(medium), [0; 2])
     }
 
-    fn on(medium: Arc<dyn Medium>, archive: [u64; 2], path: PathBuf, folder: Option<PathBuf>) -> Result<Self> {
+    fn on(
+        medium: Arc<dyn Medium>,
+        archive: [u64; 2],
+        path: PathBuf,
+        folder: Option<PathBuf>,
+    ) -> Result<Self> {
         if cfg!(target_endian = "big") {
             let what = "a pool has numbers in the other byte order than this machine".into();
             return Err(Error::Unsupported { what });
@@ -129,7 +135,8 @@ impl Pool {
     /// Whether the process that was to make it ended before it wrote the header.
     fn is_unwritten(&self) -> bool {
         let length = self.space.len();
-        length == TABLES_START && self.space.shared::<u8>(0, length as usize).iter().all(|&byte| byte == 0)
+        length == TABLES_START
+            && self.space.shared::<u8>(0, length as usize).iter().all(|&byte| byte == 0)
     }
 
     fn make(&mut self) -> Result<()> {
@@ -156,7 +163,11 @@ impl Pool {
         let slot = SLOTS[(self.directory.sequence % 2) as usize];
         let words = self.directory.to_words();
         self.space.region(slot, words.len()).copy_from_slice(&words);
-        if persist == Persist::None { Ok(()) } else { self.persist(&[slot..slot + 8 * words.len() as u64]) }
+        if persist == Persist::None {
+            Ok(())
+        } else {
+            self.persist(&[slot..slot + 8 * words.len() as u64])
+        }
     }
 
     /// What lies where: the kind of medium, in a word or two.
@@ -194,7 +205,9 @@ impl Pool {
             let before = found.name.clone();
             let gone = self.directory.cut(group, 0);
             if gone > 0 {
-                resumption.discarded.push(format!("{gone} tables of {before}, which is something else"));
+                resumption
+                    .discarded
+                    .push(format!("{gone} tables of {before}, which is something else"));
             }
             self.directory.groups[group].key = key;
         }
@@ -241,16 +254,17 @@ impl Pool {
     pub(crate) fn failed(&self, source: io::Error, needed: u64) -> Error {
         let path = self.path.clone();
         match source.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::FileTooLarge | io::ErrorKind::QuotaExceeded => {
-                Error::NoRoom { path, needed, source }
-            }
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::FileTooLarge
+            | io::ErrorKind::QuotaExceeded => Error::NoRoom { path, needed, source },
             _ => Error::Io { path, source },
         }
     }
 
     /// A space of its own for rows to work in, which is gone with them.
     pub(crate) fn aside(&self, bytes: u64) -> Result<Arc<Space>> {
-        let medium = Mapped::nameless(self.folder.as_deref()).map_err(|error| self.failed(error, bytes))?;
+        let medium =
+            Mapped::nameless(self.folder.as_deref()).map_err(|error| self.failed(error, bytes))?;
         let space = Space::new(Arc::new(medium));
         space.resize(bytes).map_err(|error| self.failed(error, bytes))?;
         Ok(space)
@@ -276,10 +290,25 @@ impl Pool {
 
     /// Ends a phase: takes checksums of its table, behind which there must be room for them, makes it durable and a part of the next checkpoint.
     /// Nobody may hold a region of it to write.
-    pub(crate) fn finish(&mut self, group: usize, mut table: Table, persist: Persist) -> Result<()> {
+    pub(crate) fn finish(
+        &mut self,
+        group: usize,
+        mut table: Table,
+        persist: Persist,
+    ) -> Result<()> {
         let sums = self.sums(&table);
         table.sums = digest(&sums, table.identity);
         self.space.region(table.sums_start(), sums.len()).copy_from_slice(&sums);
+        self.finish_with_sums(group, table, persist)
+    }
+
+    /// Ends a phase whose table has its checksums.
+    pub(crate) fn finish_with_sums(
+        &mut self,
+        group: usize,
+        table: Table,
+        persist: Persist,
+    ) -> Result<()> {
         if persist != Persist::None {
             self.persist(&[table.offset..table.end()])?;
         }
@@ -318,4 +347,3 @@ impl Pool {
         self.archive
     }
 }
-

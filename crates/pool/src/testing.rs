@@ -53,13 +53,14 @@ pub(crate) fn fill(work: &mut Work<'_>) -> Result<Array<u32>> {
 }
 
 pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Tables> {
-    let lengths = work.fill_upwards("lengths", Starts::One, &LEVELS, |rules, own: &mut [u64], below| {
-        for (rule, length) in rules.zip(own) {
-            assert_eq!(*length, 0);
-            let own = u64::from(filled[rule as usize % filled.len()]);
-            *length = own + below.get(rule as usize % 40).copied().unwrap_or(1);
-        }
-    })?;
+    let lengths =
+        work.fill_upwards("lengths", Starts::One, &LEVELS, |rules, own: &mut [u64], below| {
+            for (rule, length) in rules.zip(own) {
+                assert_eq!(*length, 0);
+                let own = u64::from(filled[rule as usize % filled.len()]);
+                *length = own + below.get(rule as usize % 40).copied().unwrap_or(1);
+            }
+        })?;
     let counters = work.accumulate(
         "counters",
         COUNTERS,
@@ -80,7 +81,8 @@ pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Table
         },
     )?;
     let blocks = work.append("blocks", OPERATIONS, |operation, block| {
-        let numbers: Vec<u64> = (0..operation as u64 * 7).map(|number| number * counters[40]).collect();
+        let numbers: Vec<u64> =
+            (0..operation as u64 * 7).map(|number| number * counters[40]).collect();
         block.put(&numbers);
         block.put::<u32>(&[]);
         block.put(&[operation as u16; 3]);
@@ -94,8 +96,11 @@ pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Table
 
 /// What the chain must give, made without any of it.
 pub(crate) fn check(tables: &Tables) {
-    let filled: Vec<u32> =
-        (0..20).flat_map(|operation| (0..3 * (2 * operation + 1)).map(move |place| operation * 1000 + place)).collect();
+    let filled: Vec<u32> = (0..20)
+        .flat_map(|operation| {
+            (0..3 * (2 * operation + 1)).map(move |place| operation * 1000 + place)
+        })
+        .collect();
     assert_eq!(tables.filled[..], filled);
     let rules = LEVELS[3] as usize;
     let mut lengths = vec![0_u64; rules];
@@ -105,7 +110,8 @@ pub(crate) fn check(tables: &Tables) {
         lengths[rule] = u64::from(filled[rule % filled.len()]) + below;
     }
     assert_eq!(tables.lengths[..], lengths);
-    let mut counters: Vec<u64> = (0..COUNTERS as u64).map(|index| if index < 40 { index } else { 0 }).collect();
+    let mut counters: Vec<u64> =
+        (0..COUNTERS as u64).map(|index| if index < 40 { index } else { 0 }).collect();
     for rule in 0..rules {
         let level = LEVELS.partition_point(|&start| start as usize <= rule);
         let weight = counters[level * 40 - 40] + lengths[rule];
@@ -115,7 +121,8 @@ pub(crate) fn check(tables: &Tables) {
     assert_eq!(tables.counters[..], counters);
     assert_eq!(tables.blocks.len(), OPERATIONS);
     for operation in 0..OPERATIONS {
-        let numbers: Vec<u64> = (0..operation as u64 * 7).map(|number| number * counters[40]).collect();
+        let numbers: Vec<u64> =
+            (0..operation as u64 * 7).map(|number| number * counters[40]).collect();
         assert_eq!(tables.blocks.section::<u64>(operation, 0), numbers);
         assert_eq!(tables.blocks.section::<u32>(operation, 1), [0_u32; 0]);
         assert_eq!(tables.blocks.section::<u16>(operation, 2), [operation as u16; 3]);

@@ -12,7 +12,7 @@ use crate::{Chain, Error, Persist, Pool};
 
 /// Phases of the chain, with the base's.
 const PHASES: usize = 5;
-const ROOM: usize = 4 << 20;
+const ROOM: usize = 1 << 20;
 
 fn finished(pool: &Pool) -> usize {
     pool.resumptions().iter().map(|resumption| resumption.finished.len()).sum()
@@ -38,4 +38,312 @@ fn a_chain_is_found_finished_on_a_file() {
             assert!(pool.resumptions().iter().all(|resumption| resumption.discarded.is_empty()));
         }
     }
+}
+
+/// Runs the chain on simulated memory until an event, and says how many there are if it gets to the end.
+fn run_until(medium: &Arc<Simulated>, persist: Persist) -> Option<u64> {
+    let mut pool = Pool::over(medium.clone(), ARCHIVE).ok()?;
+    check(&run(&mut pool, persist).ok()?);
+    Some(medium.events())
+}
+
+/// The power goes at every flush and fence; any part of what was not durable is there. The chain gives the same, and what was durable is not
+/// made again.
+#[test]
+fn power_is_lost_at_every_event() {
+    for persist in [Persist::Phase, Persist::Operation] {
+        let whole = Arc::new(Simulated::new(ROOM));
+        let events = run_until(&whole, persist).unwrap();
+        assert!(events > if persist == Persist::Phase { 20 } else { 60 }, "{events}");
+        let (mut seed, mut most_operations) = (1, 0);
+        for event in 0..events {
+            let medium = Arc::new(Simulated::new(ROOM));
+            medium.power_goes_at(event);
+            assert_eq!(run_until(&medium, persist), None, "event {event}");
+            for round in 0..4 {
+                // The last two rounds have none, or all, of what was not durable.
+                let image = medium.image(|| match round {
+                    0 | 1 => random(&mut seed),
+                    other => other - 2,
+                });
+                let again = Arc::new(Simulated::from_image(&image, ROOM));
+                let mut pool = Pool::over(again.clone(), ARCHIVE).unwrap();
+                check(&run(&mut pool, persist).unwrap());
+                let done = |(_, done, _): (String, u64, u64)| done;
+                let operations =
+                    pool.resumptions().iter().filter_map(|found| found.operations.clone());
+                most_operations = most_operations.max(operations.map(done).max().unwrap_or(0));
+                if event + 1 == events {
+                    assert!(finished(&pool) >= PHASES - 1);
+                }
+                if round == 0 {
+                    let image = again.image(|| random(&mut seed));
+                    let mut pool =
+                        Pool::over(Arc::new(Simulated::from_image(&image, ROOM)), ARCHIVE).unwrap();
+                    check(&run(&mut pool, persist).unwrap());
+                    assert_eq!(finished(&pool), PHASES, "what was finished is durable");
+                }
+            }
+        }
+        assert_eq!(most_operations > 0, persist == Persist::Operation);
+    }
+}
+
+/// Power is lost again and again, at random events, until the chain comes to its end.
+#[test]
+fn power_is_lost_again_and_again() {
+    let mut seed = 9;
+    for _ in 0..20 {
+        let mut image = Vec::new();
+        let mut times = 0;
+        loop {
+            let medium = Arc::new(Simulated::from_image(&image, ROOM));
+            medium.power_goes_at(3 + random(&mut seed) % 30);
+            let persist = if random(&mut seed).is_multiple_of(4) {
+                Persist::Phase
+            } else {
+                Persist::Operation
+            };
+            if run_until(&medium, persist).is_some() {
+                break;
+            }
+            image = medium.image(|| random(&mut seed));
+            times += 1;
+            assert!(times < 1000, "it does not come to an end");
+        }
+    }
+}
+
+/// Nothing is flushed: whatever happens to be there is used if it is right.
+#[test]
+fn power_is_lost_without_any_flush() {
+    let mut seed = 4;
+    let medium = Arc::new(Simulated::new(ROOM));
+    run_until(&medium, Persist::None).unwrap();
+    for round in 0..40 {
+        let image = medium.image(|| if round == 0 { 1 } else { random(&mut seed) });
+        // A header is always made durable.
+        let mut pool = Pool::over(Arc::new(Simulated::from_image(&image, ROOM)), ARCHIVE).unwrap();
+        check(&run(&mut pool, Persist::None).unwrap());
+        assert!(round > 0 || finished(&pool) == PHASES);
+    }
+}
+
+#[test]
+fn a_flush_that_fails_is_an_error_and_nothing_is_lost() {
+    let events = run_until(&Arc::new(Simulated::new(ROOM)), Persist::Operation).unwrap();
+    for event in (0..events).step_by(3) {
+        let medium = Arc::new(Simulated::new(ROOM));
+        medium.fails_at(event);
+        assert_eq!(run_until(&medium, Persist::Operation), None);
+        // The same memory, by the same process or the next.
+        assert!(run_until(&medium, Persist::Operation).is_some(), "event {event}");
+    }
+}
+
+/// An image of a finished chain, and one of a chain in the middle of a phase.
+fn images() -> Vec<(Persist, Vec<u8>)> {
+    let mut images = Vec::new();
+    for persist in [Persist::Phase, Persist::Operation] {
+        let medium = Arc::new(Simulated::new(ROOM));
+        let events = run_until(&medium, persist).unwrap();
+        images.push((persist, medium.image(|| 1)));
+        for part in [events / 4, events / 2, events - 10] {
+            let medium = Arc::new(Simulated::new(ROOM));
+            medium.power_goes_at(part);
+            run_until(&medium, persist);
+            images.push((persist, medium.image(|| 1)));
+        }
+    }
+    images
+}
+
+/// A bit flipped anywhere: an error that says what to do, or the right tables.
+#[test]
+fn flipped_bits_are_noticed() {
+    let mut seed = 77;
+    for (persist, image) in images() {
+        let mut discarded = 0;
+        // Header and checkpoints densely, tables here and there.
+        let dense = (0..64).chain(32768..33800).chain(65536..66600);
+        let sparse = (98304..image.len()).step_by(4099);
+        for byte in dense.step_by(11).chain(sparse) {
+            let mut image = image.clone();
+            image[byte] ^= 1 << (random(&mut seed) % 8);
+            match Pool::over(Arc::new(Simulated::from_image(&image, ROOM)), ARCHIVE) {
+                Ok(mut pool) => {
+                    check(&run(&mut pool, persist).unwrap());
+                    discarded +=
+                        pool.resumptions().iter().map(|found| found.discarded.len()).sum::<usize>();
+                }
+                Err(error) => {
+                    assert!(byte < 64, "{error}");
+                    assert!(error.to_string().contains("--pool"), "{error}");
+                }
+            }
+        }
+        assert!(discarded > 0);
+    }
+}
+
+/// Cut at every page, and in the middle of some.
+#[test]
+fn cut_files_are_noticed() {
+    for (persist, image) in images() {
+        for page in 0..image.len() / 4096 {
+            let length = page * 4096 + (page % 3) * 40;
+            let medium = Arc::new(Simulated::from_image(&image[..length], ROOM));
+            match Pool::over(medium, ARCHIVE) {
+                Ok(mut pool) => check(&run(&mut pool, persist).unwrap()),
+                Err(error) => {
+                    assert!(page == 0 && matches!(error, Error::NotAPool { .. }), "{error}")
+                }
+            }
+        }
+    }
+}
+
+/// Too little room, in every step from none to enough.
+#[test]
+fn a_full_device_is_an_error() {
+    for persist in Persist::ALL {
+        let mut enough = false;
+        for room in (0..ROOM).step_by(24 << 10) {
+            let medium = Arc::new(Simulated::new(room));
+            let ran = Pool::over(medium.clone(), ARCHIVE)
+                .and_then(|mut pool| run(&mut pool, persist).map(|_| ()));
+            match ran {
+                Ok(()) => enough = true,
+                Err(error) => {
+                    assert!(!enough && matches!(error, Error::NoRoom { .. }), "{error}");
+                    // With more room the same pool goes on.
+                    let image = medium.image(|| 1);
+                    let mut pool =
+                        Pool::over(Arc::new(Simulated::from_image(&image, ROOM)), ARCHIVE).unwrap();
+                    check(&run(&mut pool, persist).unwrap());
+                }
+            }
+        }
+        assert!(enough);
+    }
+}
+
+/// A device that is really full.
+#[test]
+fn a_full_file_system_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    let mounted = std::process::Command::new("mount")
+        .args(["-t", "tmpfs", "-o", "size=256k", "none"])
+        .arg(folder.path())
+        .output();
+    if !mounted.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: no file system can be mounted here");
+        return;
+    }
+    let path = folder.path().join("pool");
+    let ran =
+        Pool::open(&path, ARCHIVE).and_then(|mut pool| run(&mut pool, Persist::Phase).map(|_| ()));
+    let unmounted = std::process::Command::new("umount").arg(folder.path()).status();
+    assert!(unmounted.is_ok_and(|status| status.success()));
+    assert!(matches!(ran, Err(Error::NoRoom { .. })), "{ran:?}");
+}
+
+#[test]
+fn a_pool_has_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool");
+    let pool = Pool::open(&path, ARCHIVE).unwrap();
+    let refused = Pool::open(&path, ARCHIVE).unwrap_err();
+    assert!(matches!(refused, Error::InUse { .. }), "{refused}");
+    drop(pool);
+    Pool::open(&path, ARCHIVE).unwrap();
+}
+
+#[test]
+fn other_files_are_refused_and_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool");
+    for bytes in [b"x".to_vec(), vec![0; 63], vec![0; 5000], vec![7; 200_000]] {
+        std::fs::write(&path, &bytes).unwrap();
+        let refused = Pool::open(&path, ARCHIVE).unwrap_err();
+        assert!(matches!(refused, Error::NotAPool { .. }), "{refused}");
+        assert_eq!(std::fs::read(&path).unwrap(), bytes);
+    }
+    std::fs::remove_file(&path).unwrap();
+    drop(Pool::open(&path, ARCHIVE).unwrap());
+    let refused = Pool::open(&path, [3, 5]).unwrap_err();
+    assert!(matches!(refused, Error::OtherArchive { .. }), "{refused}");
+    let file = File::options().write(true).open(&path).unwrap();
+    file.write_all_at(&[9], 20).unwrap();
+    let refused = Pool::open(&path, ARCHIVE).unwrap_err();
+    assert!(matches!(refused, Error::DamagedHeader { .. }), "{refused}");
+    assert!(matches!(Pool::open(folder.path(), ARCHIVE), Err(Error::Io { .. })));
+}
+
+#[test]
+fn another_chain_replaces_the_working_tables_and_keeps_the_base() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool");
+    let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+    let tables = run(&mut pool, Persist::Phase).unwrap();
+    let other = Chain { key: 6, name: "another".into(), ..chain() };
+    for _ in 0..2 {
+        let mut work = pool.work(&other, Persist::Phase, 0).unwrap();
+        let ones = work.fill("ones", &[0, 3000], |_, own: &mut [u64]| own.fill(1)).unwrap();
+        assert!(ones.iter().all(|&one| one == 1));
+    }
+    // What was discarded is still there for those who hold it.
+    check(&tables);
+    let found = pool.resumptions();
+    assert_eq!(found[2].discarded, ["4 tables of a chain, which is something else"]);
+    assert_eq!((found[2].finished.len(), found[3].finished.len()), (0, 1));
+    let bytes = pool.bytes();
+    drop((tables, pool));
+    let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+    check(&run(&mut pool, Persist::Phase).unwrap());
+    assert_eq!(finished(&pool), 1);
+    // Nobody holds the first ones any more, so their place is taken again.
+    assert!(pool.bytes() < bytes);
+    let base = Chain { base: true, name: "another base".into(), key: 3 };
+    pool.work(&base, Persist::Phase, 0)
+        .unwrap()
+        .fill("fill", &[0, 1], |_, own: &mut [u8]| own.fill(1))
+        .unwrap();
+    let mut pool = {
+        drop(pool);
+        Pool::open(&path, ARCHIVE).unwrap()
+    };
+    check(&run(&mut pool, Persist::Phase).unwrap());
+    assert_eq!(finished(&pool), 0);
+}
+
+#[test]
+fn another_shape_is_made_again() {
+    let mut pool = Pool::over(Arc::new(Mapped::nameless(None).unwrap()), ARCHIVE).unwrap();
+    for (cuts, found) in [([0, 2, 4], 0), ([0, 2, 4], 2), ([0, 3, 4], 0), ([0, 3, 4], 2)] {
+        let mut work = pool.work(&chain(), Persist::Phase, 0).unwrap();
+        let table = work.fill("one", &cuts, |operation, own| own.fill(operation as u8)).unwrap();
+        assert_eq!(table[2], u8::from(cuts[1] == 2));
+        work.fill("two", &[0, 1], |_, own: &mut [u8]| own.fill(7)).unwrap();
+        assert_eq!(work.resumption().finished.len(), found);
+    }
+}
+
+/// Rows to work in are zero, in memory and beside it, and memory is given back.
+#[test]
+fn rows_to_work_in_stay_within_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut pool = Pool::open(&folder.path().join("pool"), ARCHIVE).unwrap();
+    let work = pool.work(&chain(), Persist::Phase, 1000).unwrap();
+    let mut rows: Vec<_> = (0..5).map(|_| work.scratch::<u64>(50).unwrap()).collect();
+    for (number, row) in rows.iter_mut().enumerate() {
+        assert!(row.iter().all(|&word| word == 0));
+        row.fill(number as u64);
+    }
+    assert!(rows.iter().enumerate().all(|(number, row)| row[49] == number as u64));
+    assert_eq!(rows.iter().filter(|row| row.is_in_memory()).count(), 2);
+    drop(rows);
+    assert!(work.scratch::<u8>(1000).unwrap().is_in_memory());
+    assert!(work.scratch::<u8>(0).unwrap().is_empty());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -116,7 +116,9 @@ impl Flush {
         // have the one that is used.
         unsafe {
             match self {
-                Self::WriteBack => asm!("clwb [{}]", in(reg) address, options(nostack, preserves_flags)),
+                Self::WriteBack => {
+                    asm!("clwb [{}]", in(reg) address, options(nostack, preserves_flags))
+                }
                 Self::Optimised => {
                     asm!("clflushopt [{}]", in(reg) address, options(nostack, preserves_flags));
                 }

@@ -9,8 +9,8 @@
 #![allow(unsafe_code)]
 
 pub mod dax;
-mod mapping;
 pub mod mapped;
+mod mapping;
 pub mod simulated;
 pub mod space;
 

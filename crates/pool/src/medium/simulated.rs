@@ -52,7 +52,8 @@ impl Simulated {
     /// # Panics
     /// If there is less room than that, or no memory.
     pub fn from_image(image: &[u8], room: usize) -> Self {
-        let mut memory = MmapMut::map_anon(room.next_multiple_of(LINE).max(LINE)).expect("memory for a test");
+        let mut memory =
+            MmapMut::map_anon(room.next_multiple_of(LINE).max(LINE)).expect("memory for a test");
         memory[..image.len()].copy_from_slice(image);
         let durable = memory.to_vec();
         let base = memory.as_mut_ptr();
@@ -97,9 +98,7 @@ impl Simulated {
         let whole = length.max(durable_length).max(now.len()).next_multiple_of(LINE);
         for line in (0..whole).step_by(LINE) {
             let place = &mut image[line..line + LINE];
-            let mut last = [0; LINE];
-            let there = now.len().saturating_sub(line).min(LINE);
-            last[..there].copy_from_slice(&now[line..line + there]);
+            let last = line_of(&now, line);
             let flushed = state.flushed.get(&line);
             if *place == last && flushed.is_none() {
                 continue;
@@ -142,6 +141,14 @@ impl Simulated {
     }
 }
 
+/// A line of bytes, with zeros behind their end.
+fn line_of(bytes: &[u8], start: usize) -> [u8; LINE] {
+    let mut line = [0; LINE];
+    let there = bytes.get(start..bytes.len().min(start + LINE)).unwrap_or_default();
+    line[..there.len()].copy_from_slice(there);
+    line
+}
+
 fn has_power(state: &State) -> io::Result<()> {
     match state.lost {
         Some(_) => Err(io::Error::other("the power is gone")),
@@ -180,10 +187,7 @@ unsafe impl Medium for Simulated {
             self.event(&mut state)?;
             let bytes = self.bytes();
             for line in (range.start as usize..range.end as usize).step_by(LINE) {
-                let mut flushed = [0; LINE];
-                let there = bytes.len().saturating_sub(line).min(LINE);
-                flushed[..there].copy_from_slice(&bytes[line..line + there]);
-                state.flushed.insert(line, flushed);
+                state.flushed.insert(line, line_of(&bytes, line));
             }
         }
         self.event(&mut state)?;

@@ -106,7 +106,11 @@ impl Space {
 
 impl fmt::Debug for Space {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("Space").field("kind", &self.kind()).field("len", &self.len()).finish()
+        formatter
+            .debug_struct("Space")
+            .field("kind", &self.kind())
+            .field("len", &self.len())
+            .finish()
     }
 }
 
@@ -126,7 +130,8 @@ impl<T: Pod> Place<T> {
         let mut held = space.held();
         assert!(end <= space.medium.len(), "a region behind the end");
         assert!(space.medium.base().wrapping_add(offset as usize).cast::<T>().is_aligned());
-        let overlaps = |held: &Held| length > 0 && held.range.start < end && offset < held.range.end;
+        let overlaps =
+            |held: &Held| length > 0 && held.range.start < end && offset < held.range.end;
         let free = |held: &Held| !overlaps(held) || (!writable && !held.writable);
         assert!(held.iter().all(free), "a region that is in use is given out again");
         if !range.is_empty() {

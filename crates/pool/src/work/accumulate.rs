@@ -35,7 +35,9 @@ impl Work<'_> {
         let shape = [length as u64, digest(&words, 0), RULES_AT_ONCE as u64];
         let (found, identity) = self.look(phase, Kind::Counters, 8, &shape);
         let found = match found {
-            Found::Finished(table) => return Ok(self.pool().space.shared(table.offset, length).into()),
+            Found::Finished(table) => {
+                return Ok(self.pool().space.shared(table.offset, length).into());
+            }
             Found::AtWork(table) => Some(table),
             Found::Nothing => None,
         };
@@ -48,9 +50,11 @@ impl Work<'_> {
             set_initial(&mut counters, initial);
             let values = counters.atomics();
             for level in levels.windows(2) {
-                operations_of(level).collect::<Vec<_>>().into_par_iter().with_max_len(1).for_each(|rules| {
-                    work(rules, &mut Counters { values, aside: None });
-                });
+                operations_of(level).collect::<Vec<_>>().into_par_iter().with_max_len(1).for_each(
+                    |rules| {
+                        work(rules, &mut Counters { values, aside: None });
+                    },
+                );
             }
             table
         };
@@ -70,7 +74,8 @@ impl Work<'_> {
         levels: &[u32],
         work: impl Fn(Range<u32>, &mut Counters<'_>) + Sync,
     ) -> Result<Table> {
-        let operations: u64 = levels.windows(2).map(|level| operations_of(level).len() as u64).sum();
+        let operations: u64 =
+            levels.windows(2).map(|level| operations_of(level).len() as u64).sum();
         let space = self.pool().space.clone();
         let log_start = |table: &Table| table.end().next_multiple_of(PAGE);
         let log_end = |table: &Table| log_start(table) + Log::bytes(length);
@@ -134,7 +139,13 @@ impl Work<'_> {
         Ok(table)
     }
 
-    fn record(&self, log: &mut Log, state: State, changes: &[[u64; 2]], counters: &Region<u64>) -> Result<()> {
+    fn record(
+        &self,
+        log: &mut Log,
+        state: State,
+        changes: &[[u64; 2]],
+        counters: &Region<u64>,
+    ) -> Result<()> {
         let pool = self.pool();
         let recorded = log.record(state, changes, || pool.space.persist(&[counters.range()]));
         recorded.map_err(|error| pool.failed(error, pool.space.len()))
@@ -143,7 +154,15 @@ impl Work<'_> {
 
 fn new_table(phase: &str, offset: u64, length: usize, identity: u64) -> Table {
     let name = phase.to_owned();
-    Table { name, kind: Kind::Counters, element: 8, offset, bytes: 8 * length as u64, identity, sums: 0 }
+    Table {
+        name,
+        kind: Kind::Counters,
+        element: 8,
+        offset,
+        bytes: 8 * length as u64,
+        identity,
+        sums: 0,
+    }
 }
 
 fn set_initial(counters: &mut [u64], initial: impl Fn(Range<usize>, &mut [u64]) + Sync) {

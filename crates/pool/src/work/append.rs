@@ -40,7 +40,10 @@ impl Work<'_> {
             Found::AtWork(table) => (Some(table), true),
             Found::Nothing => (None, false),
         };
-        if table.as_ref().is_some_and(|table| table.offset + directory_bytes > self.pool().space.len()) {
+        if table
+            .as_ref()
+            .is_some_and(|table| table.offset + directory_bytes > self.pool().space.len())
+        {
             self.give_up(phase);
             (table, resumed) = (None, false);
         }
@@ -85,9 +88,11 @@ impl Work<'_> {
         for first in (0..operations).step_by(wave.max(1)) {
             let wave = first..operations.min(first + wave);
             let start = growth.end();
-            let ran = wave.clone().into_par_iter().with_max_len(1).filter(|&operation| !done[operation]);
+            let ran =
+                wave.clone().into_par_iter().with_max_len(1).filter(|&operation| !done[operation]);
             let blocks = ran.map(|operation| {
-                let mut block = BlockBuilder::new(growth.clone(), seeds.map(|seed| seed_of(seed, operation)));
+                let mut block =
+                    BlockBuilder::new(growth.clone(), seeds.map(|seed| seed_of(seed, operation)));
                 work(operation, &mut block)?;
                 let words = block.finish();
                 Ok((operation, words.map_err(|error| self.pool().failed(error, space.len()))?))
@@ -96,7 +101,8 @@ impl Work<'_> {
                 directory[BLOCK_WORDS * operation..][..BLOCK_WORDS].copy_from_slice(&words);
             }
             if self.by_operation() {
-                let entries = |operation: usize| table.offset + (8 * BLOCK_WORDS * operation) as u64;
+                let entries =
+                    |operation: usize| table.offset + (8 * BLOCK_WORDS * operation) as u64;
                 let sections = table.offset + start..table.offset + growth.end();
                 self.pool().persist(&[entries(wave.start)..entries(wave.end), sections])?;
             }
@@ -122,7 +128,9 @@ fn done(space: &Arc<Space>, table: &Table, operations: usize) -> (Vec<bool>, u64
     let bytes = space.shared::<u8>(table.offset, (space.len() - table.offset) as usize);
     let ends: Vec<Option<u64>> = (0..operations)
         .into_par_iter()
-        .map(|operation| end_if_done(&bytes, operation, operations, seed_of(table.identity, operation)))
+        .map(|operation| {
+            end_if_done(&bytes, operation, operations, seed_of(table.identity, operation))
+        })
         .collect();
     let directory = (8 * BLOCK_WORDS * operations) as u64;
     let end = ends.iter().flatten().copied().max().unwrap_or(directory);
@@ -138,7 +146,8 @@ fn end_if_done(bytes: &[u8], operation: usize, operations: usize, seed: u64) -> 
     };
     // Anything may be in these numbers.
     let part = |start: u64, length: u64| {
-        let range = usize::try_from(start).ok()?..usize::try_from(start.checked_add(length)?).ok()?;
+        let range =
+            usize::try_from(start).ok()?..usize::try_from(start.checked_add(length)?).ok()?;
         (start.is_multiple_of(ALIGNMENT) && range.start >= directory_bytes).then_some(())?;
         bytes.get(range)
     };

@@ -30,7 +30,8 @@ impl Work<'_> {
         let words: Vec<u64> = cuts.iter().map(|&cut| cut as u64).collect();
         let levels = [0..operations.len()];
         let length = *cuts.last().expect("cuts begin with 0");
-        let filling = Filling { length, operations: &operations, levels: &levels, shape: digest(&words, 0) };
+        let filling =
+            Filling { length, operations: &operations, levels: &levels, shape: digest(&words, 0) };
         self.fill_levels(phase, &filling, |operation, own, _| work(operation, own))
     }
 
@@ -73,7 +74,9 @@ impl Work<'_> {
         let shape = [filling.length as u64, filling.shape];
         let (found, identity) = self.look(phase, Kind::Fill, size_of::<T>(), &shape);
         let (mut table, resumed) = match found {
-            Found::Finished(table) => return Ok(self.pool().space.shared(table.offset, filling.length).into()),
+            Found::Finished(table) => {
+                return Ok(self.pool().space.shared(table.offset, filling.length).into());
+            }
             Found::AtWork(table) => (Some(table), true),
             Found::Nothing => (None, false),
         };
@@ -187,7 +190,9 @@ impl Filling<'_> {
     fn elements_of(&self, operations: &Range<usize>) -> Range<usize> {
         match operations.is_empty() {
             true => 0..0,
-            false => self.operations[operations.start].start..self.operations[operations.end - 1].end,
+            false => {
+                self.operations[operations.start].start..self.operations[operations.end - 1].end
+            }
         }
     }
 
@@ -205,7 +210,8 @@ impl Filling<'_> {
         let mut pieces = Vec::with_capacity(operations.len());
         for operation in operations.clone() {
             let length = self.operations[operation].len();
-            let own = rest.split_off_mut(..length).expect("operations of a level follow each other");
+            let own =
+                rest.split_off_mut(..length).expect("operations of a level follow each other");
             if !done[operation] {
                 pieces.push((operation, own));
             }
@@ -214,7 +220,12 @@ impl Filling<'_> {
     }
 
     /// Which operations are done; the elements of others are made zero.
-    fn done<T: Pod + Send + Sync>(&self, elements: &mut [T], marks: &[u64], identity: u64) -> Vec<bool> {
+    fn done<T: Pod + Send + Sync>(
+        &self,
+        elements: &mut [T],
+        marks: &[u64],
+        identity: u64,
+    ) -> Vec<bool> {
         let right = |(operation, own): (usize, &Range<usize>)| {
             marks[operation] == mark(&elements[own.clone()], identity, operation)
         };

@@ -32,9 +32,9 @@ pub use accumulate::Counters;
 pub use append::{BlockBuilder, Blocks};
 pub use scratch::Scratch;
 
+use crate::Persist;
 use crate::layout::{Kind, Table, WORKING};
 use crate::pool::{Pool, Resumption};
-use crate::Persist;
 
 /// Rules of an operation that goes over rules.
 pub const RULES_AT_ONCE: usize = 1 << 14;
@@ -89,6 +89,11 @@ impl<'p> Work<'p> {
         Self { pool, group, phases: 0, persist, memory, taken: Arc::default() }
     }
 
+    /// Passes over a phase whose table was made otherwise.
+    pub(crate) fn skip_phase(&mut self) {
+        self.phases += 1;
+    }
+
     /// Bytes of memory that the work may take, beside the pool.
     pub fn memory(&self) -> u64 {
         self.memory
@@ -114,7 +119,13 @@ impl<'p> Work<'p> {
     }
 
     /// Looks for the next phase in the pool; what is there instead of it, or is damaged, is discarded with all behind it.
-    fn look(&mut self, phase: &'static str, kind: Kind, element: usize, shape: &[u64]) -> (Found, u64) {
+    fn look(
+        &mut self,
+        phase: &'static str,
+        kind: Kind,
+        element: usize,
+        shape: &[u64],
+    ) -> (Found, u64) {
         let (group, place, persist) = (self.group, self.phases, self.persist);
         self.phases += 1;
         let pool = self.pool_mut();
@@ -144,7 +155,9 @@ impl<'p> Work<'p> {
         };
         let behind = pool.directory.cut(group, place).saturating_sub(1);
         let behind = if behind == 0 { String::new() } else { format!(", and {behind} behind it") };
-        pool.resumption().discarded.push(format!("the table of `{}`, which is {why}{behind}", table.name));
+        pool.resumption()
+            .discarded
+            .push(format!("the table of `{}`, which is {why}{behind}", table.name));
         (Found::Nothing, identity)
     }
 

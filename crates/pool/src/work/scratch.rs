@@ -38,6 +38,13 @@ enum Row<T: Pod> {
     File(Region<T>),
 }
 
+impl<T: Pod> Scratch<T> {
+    /// Whether it is in memory of the process.
+    pub fn is_in_memory(&self) -> bool {
+        matches!(self.row, Row::Memory { .. })
+    }
+}
+
 impl<T: Pod> Deref for Scratch<T> {
     type Target = [T];
 
