@@ -26,7 +26,7 @@ use guest::{Guest, Stage};
 /// Bytes of the NVDIMM.
 const NVDIMM_BYTES: u64 = 1 << 30;
 /// The guest gives its programs limits of their own, so these are met only when it hangs.
-const FIRST_BOOT_LIMIT: Duration = Duration::from_secs(40 * 60);
+const FIRST_BOOT_LIMIT: Duration = Duration::from_secs(60 * 60);
 const NEXT_BOOT_LIMIT: Duration = Duration::from_secs(10 * 60);
 
 /// How often the power is cut.
