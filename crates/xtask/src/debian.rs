@@ -1,5 +1,5 @@
-//! What the corpora are made of: packages and indices of a Debian archive. Each is fetched once
-//! and kept in a cache folder; fetching takes as long as the network needs.
+//! Packages and indices of a Debian archive, which the corpora and the guest of `dax` are made of. Each is fetched once
+//! and kept in a cache folder; fetching takes as long as the network needs. Others are installed.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -105,6 +105,24 @@ impl Debian {
         let commands = paths.iter().map(|path| self.index(path)).collect::<Result<_>>()?;
         process::write_output(commands, limit, to)
     }
+}
+
+/// Installs packages, if that can be; whether what they have is there then is for the caller to see.
+pub fn install(packages: &[&str]) {
+    let install = || {
+        let mut command = Command::new("apt-get");
+        command.args(["install", "-y", "--no-install-recommends"]).args(packages);
+        process::succeeds(&mut command)
+    };
+    if !install() {
+        update();
+        install();
+    }
+}
+
+/// Fetches the lists of packages anew, if that can be.
+pub fn update() {
+    process::succeeds(Command::new("apt-get").arg("update"));
 }
 
 /// The address of the release's archive, from what apt is set up with.

@@ -3,6 +3,7 @@
 mod awkward;
 mod bench;
 mod corpus;
+mod dax;
 mod debian;
 mod files;
 mod fuzz;
@@ -26,6 +27,8 @@ Commands:
                                 --seeds only writes what they start from
   test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, ripgrep, gpu, test, doctest,
                                 doc, python, fuzz; --quick leaves the fuzzers out
+  dax [--cuts N]                run the pool's tests and the command in a guest of QEMU with persistent memory, and cut
+                                its power 6 or N times
   golden                        make the golden archives in testdata/golden anew; only for a new format
   help                          print this
 
@@ -51,6 +54,7 @@ fn main() -> ExitCode {
             // What failed was shown, and the last line is said.
             if test::run(&options)? { Ok(()) } else { std::process::exit(1) }
         }),
+        Some("dax") => dax::Options::parse(&arguments[1..]).map(|options| dax::run(&options)),
         Some("golden") if arguments.len() == 1 => Ok(golden::run()),
         None | Some("help" | "--help" | "-h") => {
             print!("{HELP}");

@@ -22,6 +22,12 @@ pub fn run_visibly(command: &mut Command) -> Result<()> {
     Ok(())
 }
 
+/// Whether a command runs and ends well; what it says is no matter.
+pub fn succeeds(command: &mut Command) -> bool {
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.status().is_ok_and(|status| status.success())
+}
+
 /// Runs a command to its end and returns what it wrote to standard output.
 pub fn output(command: &mut Command) -> Result<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

@@ -10,8 +10,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail};
 
+use crate::process::succeeds;
 use crate::project::Project;
-use crate::{files, fuzz};
+use crate::{debian, files, fuzz};
 
 /// Each fuzzer runs for so many seconds.
 const FUZZ_SECONDS: u32 = 10;
@@ -129,29 +130,11 @@ impl Run {
         Ok(())
     }
 
-    /// Whether a command runs and ends well; what it says is no matter.
-    fn succeeds(&self, command: &mut Command) -> bool {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    }
-
     /// Whether a component of the toolchain is there, after an attempt to install it.
     fn has_component(&self, subcommand: &str, component: &str) -> bool {
-        self.succeeds(&mut self.cargo(&[subcommand, "--version"]))
-            || (self.succeeds(Command::new("rustup").args(["component", "add", component]))
-                && self.succeeds(&mut self.cargo(&[subcommand, "--version"])))
-    }
-
-    /// Installs packages of the system, if that can be.
-    fn install_packages(&self, packages: &[&str]) {
-        let install = || {
-            let mut command = Command::new("apt-get");
-            self.succeeds(command.args(["install", "-y", "--no-install-recommends"]).args(packages))
-        };
-        if !install() {
-            self.succeeds(Command::new("apt-get").arg("update"));
-            install();
-        }
+        succeeds(&mut self.cargo(&[subcommand, "--version"]))
+            || (succeeds(Command::new("rustup").args(["component", "add", component]))
+                && succeeds(&mut self.cargo(&[subcommand, "--version"])))
     }
 
     /// Python in a folder of its own, with a package that is installed if what imports it fails; an error says what
@@ -159,14 +142,14 @@ impl Run {
     fn python_with(&self, package: &str, import: &str) -> Result<PathBuf, &'static str> {
         let folder = self.project.target.join("venv");
         let python = folder.join("bin/python");
-        let works = || self.succeeds(Command::new(&python).args(["-m", "pip", "--version"]));
+        let works = || succeeds(Command::new(&python).args(["-m", "pip", "--version"]));
         if !works() {
-            let made = self.succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder));
+            let made = succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder));
             if !made || !works() {
                 return Err("python3 with venv and pip is not there");
             }
         }
-        if !self.succeeds(Command::new(&python).args(["-c", import])) {
+        if !succeeds(Command::new(&python).args(["-c", import])) {
             let mut install = Command::new(&python);
             install.args(["-m", "pip", "install", "--disable-pip-version-check", package]);
             if self.run(&mut install).is_err() {
@@ -211,10 +194,10 @@ fn clippy(run: &Run) -> Result<Outcome> {
 }
 
 /// What the tests compare `tadoc grep` with, installed if that can be.
-fn ripgrep(run: &Run) -> Result<Outcome> {
+fn ripgrep(_: &Run) -> Result<Outcome> {
     let version = || Command::new("rg").arg("--version").output().ok();
     if version().is_none() {
-        run.install_packages(&["ripgrep"]);
+        debian::install(&["ripgrep"]);
     }
     let Some(output) = version() else {
         return skipped(
@@ -236,7 +219,7 @@ print(found[0].parent)";
         folder.flatten().any(|file| file.path().extension().is_some_and(|ending| ending == "icd"))
     };
     if !drivers() {
-        run.install_packages(&["pocl-opencl-icd", "ocl-icd-libopencl1"]);
+        debian::install(&["pocl-opencl-icd", "ocl-icd-libopencl1"]);
     }
     let mut without = Vec::new();
     let mut command = run.cargo(&["test", "--package", "tadoc-gpu", "--lib", "--tests"]);
@@ -267,7 +250,7 @@ print(found[0].parent)";
 }
 
 fn test(run: &Run) -> Result<Outcome> {
-    if run.succeeds(&mut run.cargo(&["nextest", "--version"])) {
+    if succeeds(&mut run.cargo(&["nextest", "--version"])) {
         let options = ["--workspace", "--exclude", "tadoc-gpu", "--no-fail-fast"];
         run.run(run.cargo(&["nextest", "run"]).args(options))?;
         return Ok(Outcome::Passed(run.line_with("test", "Summary")));
