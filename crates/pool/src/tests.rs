@@ -32,7 +32,6 @@ fn a_chain_is_found_finished_on_a_file() {
         let path = folder.path().join(persist.name());
         for found in [0, PHASES, PHASES] {
             let mut pool = Pool::open(&path, ARCHIVE).unwrap();
-            assert_eq!(pool.medium(), "mapped file");
             check(&run(&mut pool, persist).unwrap());
             assert_eq!(finished(&pool), found);
             assert!(pool.resumptions().iter().all(|resumption| resumption.discarded.is_empty()));
