@@ -1,4 +1,4 @@
-//! The tasks over words, each a chain of phases.
+//! The tasks, each a chain of phases: those over words are here, and `sequences` has the others.
 
 use tadoc_core::answer::Answer;
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
@@ -9,6 +9,7 @@ use crate::plan::{Plan, Sizes};
 use crate::pruned::Pruned;
 use crate::rank::rank;
 use crate::select;
+use crate::sequences;
 use crate::terms::TermsOf;
 use crate::transpose::{Transposition, even_buckets};
 use crate::vectors::{Phases, vectors};
@@ -48,23 +49,37 @@ fn answer_in<'v>(
     sizes: Sizes,
 ) -> Result<Answered<'v>> {
     let network = view.network();
-    match task {
+    let for_want_of = |reason: &str| match limits.strategy {
+        Some(strategy) => (strategy, String::new()),
+        None => (Strategy::TopDown, reason.to_string()),
+    };
+    let (strategy, reason) = match task {
         Task::WordCount | Task::Sort => {
-            let reason = "weights visit every symbol once, tables no fewer";
-            let (strategy, reason) = match limits.strategy {
-                Some(strategy) => (strategy, String::new()),
-                None => (Strategy::TopDown, reason.to_string()),
-            };
+            let (strategy, reason) =
+                for_want_of("weights visit every symbol once, tables no fewer");
             let answer = count(work, network, pruned, task, strategy, limits)?;
-            Ok(Answered { answer, strategy, reason })
+            return Ok(Answered { answer, strategy, reason });
         }
-        _ if !network.has_root() => Err(Error::CountsOnly),
+        _ if !network.has_root() => return Err(Error::CountsOnly),
         // A term may occur as often as there are items.
-        _ if network.length() <= u32::MAX.into() => {
-            of_documents::<u32>(work, network, pruned, task, limits, sizes)
+        Task::InvertedIndex | Task::TermVector if network.length() <= u32::MAX.into() => {
+            return of_documents::<u32>(work, network, pruned, task, limits, sizes);
         }
-        _ => of_documents::<u64>(work, network, pruned, task, limits, sizes),
-    }
+        Task::InvertedIndex | Task::TermVector => {
+            return of_documents::<u64>(work, network, pruned, task, limits, sizes);
+        }
+        Task::SequenceCount { .. } => {
+            for_want_of("weights visit every symbol once, tables no fewer")
+        }
+        Task::SequenceCountPerDocument { .. } => {
+            for_want_of("a sequence is in few rules, so tables save little")
+        }
+        Task::RankedInvertedIndex { .. } => {
+            for_want_of("a sequence has few places, and the documents of a rule are known")
+        }
+    };
+    let answer = sequences::answer(work, network, pruned, task, strategy, limits)?;
+    Ok(Answered { answer, strategy, reason })
 }
 
 /// Word count and sort.
@@ -118,46 +133,59 @@ fn of_documents<'v, K: Key>(
     if strategy == Strategy::BottomUp {
         terms = terms.with_tables(work, network, pruned)?;
     }
-    let top = limits.top.unwrap_or(usize::MAX);
-    let least = limits.least;
-    // Buckets are balanced by weights, and rare terms are known by them.
-    let weights = match task {
-        Task::TermVector if least <= 1 => None,
-        _ => Some(Weights::new(work, network, pruned)?),
-    };
-    let is_kept = |key: K| {
-        least <= 1
-            || weights
-                .as_ref()
-                .is_none_or(|weights| weights.items()[key.number() as usize] >= least)
-    };
     let plan = Plan::new(work, "bounds of documents", network, &terms, sizes)?;
-    let walkers = Walkers::new(work, network, pruned, &plan, &terms)?;
-    let answer: Box<dyn Answer + 'v> = match (task, &weights) {
-        (Task::InvertedIndex, Some(weights)) => {
-            let most = (work.memory() / MEMORY_AN_ENTRY)
-                .clamp(*ENTRIES_OF_A_BUCKET.start(), *ENTRIES_OF_A_BUCKET.end());
-            let documents = network.documents().len() as u64;
-            let most_of_terms = weights.items().iter().map(|&weight| weight.min(documents));
-            let firsts = even_buckets(most_of_terms, most);
-            let entries = Transposition::new(work, "terms of documents", &walkers, firsts, false)?;
-            let blocks =
-                work.append("documents of terms", entries.buckets(), |bucket, block| {
-                    let mut postings = entries.postings(bucket);
-                    postings.keep(&is_kept, top);
-                    DocumentsOfKeys::<K, TermNames>::put(&postings, block);
-                    Ok(())
-                })?;
-            Box::new(DocumentsOfKeys::<K, _>::new(blocks, TermNames, network.documents()))
-        }
-        (Task::TermVector, _) => {
-            let phases = Phases { walk: "term vectors", add_up: "term vectors of large documents" };
-            let made = vectors(work, phases, &walkers, is_kept, top)?;
-            Box::new(KeysOfDocuments::<K, _>::new(made, TermNames, network.documents()))
-        }
-        _ => return Err(Error::Unsupported { what: task.name().to_string() }),
+    let walkers = |work: &Work<'_>| Walkers::new(work, network, pruned, &plan, &terms);
+    let answer: Box<dyn Answer + 'v> = if task == Task::TermVector {
+        Box::new(term_vectors(work, network, pruned, walkers, limits)?)
+    } else {
+        Box::new(inverted_index(work, network, pruned, walkers, limits)?)
     };
     Ok(Answered { answer, strategy, reason })
+}
+
+fn inverted_index<'v, 'w, K: Key>(
+    work: &mut Work<'_>,
+    network: &'v Network,
+    pruned: &Pruned,
+    walkers: impl FnOnce(&Work<'_>) -> Result<Walkers<'w, TermsOf<'w, K>>>,
+    limits: &Limits,
+) -> Result<DocumentsOfKeys<'v, K, TermNames>> {
+    // A term is in no more documents than it occurs, so this says how large a bucket can be; and which terms are rare.
+    let weights = Weights::new(work, network, pruned)?;
+    let documents = network.documents().len() as u64;
+    let sizes = weights.items().iter().map(|&weight| weight.min(documents));
+    let most = (work.memory() / MEMORY_AN_ENTRY)
+        .clamp(*ENTRIES_OF_A_BUCKET.start(), *ENTRIES_OF_A_BUCKET.end());
+    let firsts = even_buckets(sizes, most);
+    let walkers = walkers(work)?;
+    let entries = Transposition::new(work, "terms of documents", &walkers, firsts, false)?;
+    // What they take of memory is for the buckets now.
+    drop(walkers);
+    let top = limits.top.unwrap_or(usize::MAX);
+    let blocks = work.append("documents of terms", entries.buckets(), |bucket, block| {
+        let mut postings = entries.postings(bucket);
+        postings.keep(|key: K| weights.items()[key.number() as usize] >= limits.least, top);
+        DocumentsOfKeys::<K, TermNames>::put(&postings, block);
+        Ok(())
+    })?;
+    Ok(DocumentsOfKeys::new(blocks, TermNames, network.documents()))
+}
+
+fn term_vectors<'v, 'w, K: Key>(
+    work: &mut Work<'_>,
+    network: &'v Network,
+    pruned: &Pruned,
+    walkers: impl FnOnce(&Work<'_>) -> Result<Walkers<'w, TermsOf<'w, K>>>,
+    limits: &Limits,
+) -> Result<KeysOfDocuments<'v, K, TermNames>> {
+    let Limits { least, top, .. } = *limits;
+    let weights = (least > 1).then(|| Weights::new(work, network, pruned)).transpose()?;
+    let counts = weights.as_ref().map(Weights::items);
+    let is_kept = |key: K| counts.is_none_or(|counts| counts[key.number() as usize] >= least);
+    let phases = Phases { walk: "term vectors", add_up: "term vectors of large documents" };
+    let walkers = walkers(work)?;
+    let made = vectors(work, phases, &walkers, is_kept, top.unwrap_or(usize::MAX))?;
+    Ok(KeysOfDocuments::new(made, TermNames, network.documents()))
 }
 
 #[cfg(test)]

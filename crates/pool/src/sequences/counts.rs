@@ -1,0 +1,190 @@
+//! Counting sequences: every one where it is met, times how often that place occurs.
+//!
+//! Phase `windows` makes the sequences of root and rules and [groups](super::buckets) them; those of the root, which count once, are bare
+//! keys, those of rules have the rule's weight. Phase `counts` takes a piece of the keys at a time, sorts it in the cache, adds up runs of
+//! equal keys and puts them in the order of the answer. The answer reads its rows where that phase has put them.
+//!
+//! Cost: O(symbols) sequences, each written twice and then moved some five times in the cache. In the pool: a key for each sequence of the
+//! root, a key and 8 bytes for each of a rule, and a key for each row of the answer.
+
+use std::io;
+use std::marker::PhantomData;
+
+use tadoc_core::answer::columns::SEQUENCE_COUNTS;
+use tadoc_core::answer::{Answer, Column, Labels, Rows};
+
+use super::buckets::{Grouping, Layout, Piece, Records, pieces};
+use super::keys::Key;
+use super::labels::Packing;
+use super::ranking::{Counted, Ranking};
+use super::runs::{RunRows, put_ranked};
+use super::sort::{Record, Sorter};
+use super::source::{Source, Stretch};
+use super::{Budget, weights};
+use crate::Result;
+use crate::pruned::Pruned;
+use crate::work::{Blocks, Work};
+
+/// Bytes that a sequence of a rule takes while it is sorted, counted, ranked and made part of a block.
+pub(super) const fn bytes_to_count<H>() -> u64 {
+    (3 * size_of::<Record<H, u64>>() + 2 * size_of::<H>()) as u64
+}
+
+/// All sequences with how often each is met, grouped by key.
+pub(super) struct Occurrences<H> {
+    pub(super) layout: Layout,
+    pub(super) root: Records<H, ()>,
+    pub(super) rules: Records<H, u64>,
+}
+
+impl<H: Key> Occurrences<H> {
+    pub(super) fn new<K: Key>(
+        work: &mut Work<'_>,
+        source: &Source<'_, K, H>,
+        pruned: &Pruned,
+        packing: Packing,
+    ) -> Result<Self> {
+        let budget = Budget::new(work);
+        let weights = weights::of_rules(work, source, pruned)?;
+        // Records of rules are the larger ones.
+        let most = budget.records(Grouping::<H, u64>::BYTES);
+        let at_once = budget.records(bytes_to_count::<H>());
+        let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
+        let stretches = source.stretches(most);
+        let of_root = stretches.iter().filter(|one| matches!(one, Stretch::Root(_))).count();
+        let windows = work.append("windows", stretches.len(), |operation, block| {
+            match stretches[operation].clone() {
+                Stretch::Root(stretch) => {
+                    let mut grouping = Grouping::<H, ()>::new(layout, most);
+                    source.of_root(stretch, |_, key| grouping.push(key, ()));
+                    grouping.put(block);
+                }
+                Stretch::Rules(rules) => {
+                    let mut grouping = Grouping::<H, u64>::new(layout, most);
+                    for rule in rules {
+                        let weight = weights[rule as usize];
+                        if weight > 0 {
+                            source.of_rule(rule, |key| grouping.push(key, weight));
+                        }
+                    }
+                    grouping.put(block);
+                }
+            }
+            Ok(())
+        })?;
+        let root = Records::new(windows.clone(), 0..of_root);
+        let rules = Records::new(windows, of_root..stretches.len());
+        Ok(Self { layout, root, rules })
+    }
+
+    /// Pieces that fit into memory.
+    pub(super) fn pieces(&self, work: &Work<'_>) -> Vec<Piece<H>> {
+        let at_once = Budget::new(work).records(bytes_to_count::<H>());
+        pieces(self.layout, &[&self.root, &self.rules], at_once)
+    }
+}
+
+/// Calls `each` with the keys of a piece, above the least of its first bucket and ascending, and with their counts.
+pub(super) fn count<H: Key>(
+    layout: Layout,
+    piece: &Piece<H>,
+    root: &Records<H, ()>,
+    rules: &Records<H, u64>,
+    mut each: impl FnMut(H, u64),
+) {
+    if piece.is_one_key() {
+        let (mut sum, mut found) = (0, None);
+        let bucket = piece.buckets.start;
+        root.for_each(bucket, piece, |(key, ())| (sum, found) = (sum + 1, Some(key)));
+        rules.for_each(bucket, piece, |(key, weight)| (sum, found) = (sum + weight, Some(key)));
+        return found.into_iter().for_each(|key| each(key, sum));
+    }
+    let (mut of_root, mut of_rules) = (Sorter::default(), Sorter::default());
+    for bucket in piece.buckets.clone() {
+        root.gather(bucket, piece, &mut of_root.records);
+        rules.gather(bucket, piece, &mut of_rules.records);
+        let above: H = layout.least(bucket - piece.buckets.start);
+        let (root, rules) = (of_root.sort(layout.low_bits), of_rules.sort(layout.low_bits));
+        count_sorted(root, rules, |key, count| each(above.plus(key), count));
+    }
+}
+
+/// Calls `each` with every key and its count.
+fn count_sorted<H: Key>(
+    root: &[Record<H, ()>],
+    rules: &[Record<H, u64>],
+    mut each: impl FnMut(H, u64),
+) {
+    let (mut at_root, mut at_rule) = (0, 0);
+    loop {
+        let key = match (root.get(at_root), rules.get(at_rule)) {
+            (Some(&(one, ())), Some(&(other, _))) => one.min(other),
+            (Some(&(key, ())), None) | (None, Some(&(key, _))) => key,
+            (None, None) => break,
+        };
+        let mut count = 0;
+        while root.get(at_root) == Some(&(key, ())) {
+            count += 1;
+            at_root += 1;
+        }
+        while let Some(&(_, weight)) = rules.get(at_rule).filter(|(other, _)| *other == key) {
+            count += weight;
+            at_rule += 1;
+        }
+        each(key, count);
+    }
+}
+
+/// Sequences with their occurrences: by occurrences descending, then sequence ascending.
+pub(super) struct SequenceCounts<K, H> {
+    packing: Packing,
+    layout: Layout,
+    ranked: Blocks,
+    top: u64,
+    kind: PhantomData<(K, H)>,
+}
+
+impl<K: Key, H: Key> SequenceCounts<K, H> {
+    pub(super) fn new(
+        work: &mut Work<'_>,
+        source: &Source<'_, K, H>,
+        pruned: &Pruned,
+        packing: Packing,
+        least: u64,
+        top: Option<usize>,
+    ) -> Result<Self> {
+        let occurrences = Occurrences::<H>::new(work, source, pruned, packing)?;
+        let Occurrences { layout, root, rules } = &occurrences;
+        let pieces = occurrences.pieces(work);
+        let top = top.unwrap_or(usize::MAX);
+        let ranked = work.append("counts", pieces.len(), |operation, block| {
+            let piece = &pieces[operation];
+            let mut counted = Counted::default();
+            count(*layout, piece, root, rules, |key, count| {
+                if count >= least {
+                    counted.push(key, count);
+                }
+            });
+            let Ranking { keys, runs } = counted.rank(top);
+            put_ranked(block, piece.buckets.start, &keys, &runs);
+            Ok(())
+        })?;
+        Ok(Self { packing, layout: *layout, ranked, top: top as u64, kind: PhantomData })
+    }
+}
+
+impl<K: Key, H: Key> Answer for SequenceCounts<K, H> {
+    fn columns(&self) -> &'static [Column] {
+        SEQUENCE_COUNTS
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, false);
+        rows.push_ranked(&[], &self.ranked, 0..self.ranked.len(), self.top, each)?;
+        each(&rows)
+    }
+}

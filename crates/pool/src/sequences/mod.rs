@@ -1,0 +1,140 @@
+//! The tasks over sequences of terms: how often they occur, in all, in each document, and in which documents.
+//!
+//! A sequence is of `n` terms that follow each other in one document. It is made where it crosses a border between symbols, so a
+//! grammar has about as many places of sequences as symbols, however often they occur. Everything that is kept for each place or for each
+//! sequence is in blocks of the pool, partitioned by ranges of keys; memory holds a piece of it for each thread.
+//!
+//! # Modules
+//!
+//! `keys` packs sequences into integers and `labels` shows them as terms. `ends`, `windows`, `tables` and `source` make the sequences of root and
+//! rules, in either direction, and `weights` says how often rules occur. `buckets` partitions records by their keys, `sort` sorts them, and
+//! `ranking` puts rows by count. `counts`, `per_document` and `ranked` have a task each, with its cost.
+
+mod buckets;
+mod counts;
+mod ends;
+mod frequent;
+mod keys;
+mod labels;
+mod per_document;
+mod ranked;
+mod ranking;
+mod rule_documents;
+mod runs;
+mod sort;
+mod source;
+mod tables;
+#[cfg(test)]
+mod tests;
+mod weights;
+mod windows;
+
+use tadoc_core::answer::Answer;
+use tadoc_core::{Limits, Network, Strategy, Task};
+
+use self::buckets::MOST_BUCKET_BITS;
+use self::counts::SequenceCounts;
+use self::keys::{Key, TAG_BITS, Wide, bits_for};
+use self::labels::Packing;
+use self::per_document::SequenceVectors;
+use self::ranked::RankedIndex;
+use self::source::Source;
+use crate::Result;
+use crate::pruned::Pruned;
+use crate::work::Work;
+
+/// An operation takes this part of the memory that the work may take: there is one for each thread, and some is for others.
+const PART_OF_MEMORY: u64 = 16;
+/// But never more: what does not fit into the cache is no faster for being larger.
+const MOST_OF_AN_OPERATION: u64 = 32 << 20;
+
+/// What an operation may take of memory. It does not depend on the number of threads, so that work can be gone on with on more or
+/// fewer.
+#[derive(Debug, Clone, Copy)]
+struct Budget {
+    bytes: u64,
+}
+
+impl Budget {
+    fn new(work: &Work<'_>) -> Self {
+        Self { bytes: (work.memory() / PART_OF_MEMORY).min(MOST_OF_AN_OPERATION) }
+    }
+
+    /// How many records of so many bytes.
+    fn records(self, bytes: u64) -> u64 {
+        (self.bytes / bytes).max(1)
+    }
+}
+
+/// Answers one of the tasks over sequences.
+///
+/// # Panics
+/// If the task is none of them, or its sequences are too long.
+pub(crate) fn answer<'v>(
+    work: &mut Work<'_>,
+    network: &'v Network,
+    pruned: &Pruned,
+    task: Task,
+    strategy: Strategy,
+    limits: &Limits,
+) -> Result<Box<dyn Answer + 'v>> {
+    let n = task.terms_of_a_key();
+    let packing = Packing { n, bits: bits_for(network.grammar().token_count()) };
+    let asked = Asked { packing, task, strategy, least: limits.least, top: limits.top };
+    match packing.key_bits() {
+        ..=64 => asked.answer::<u64, u64>(work, network, pruned),
+        65..=128 if packing.fits::<u64>() => asked.answer::<u128, u64>(work, network, pruned),
+        65..=128 => asked.answer::<u128, u128>(work, network, pruned),
+        _ if packing.fits::<u128>() => asked.answer::<Wide, u128>(work, network, pruned),
+        _ => asked.answer::<Wide, Wide>(work, network, pruned),
+    }
+}
+
+impl Packing {
+    /// Whether a narrow key has room for all of a sequence but the bits that choose a bucket, and for all but one of its terms with a tag.
+    fn fits<H: Key>(self) -> bool {
+        let without_one = (self.n as u32 - 1) * self.bits;
+        self.key_bits() <= H::BITS + MOST_BUCKET_BITS && without_one + TAG_BITS <= H::BITS
+    }
+}
+
+/// What is asked.
+struct Asked {
+    packing: Packing,
+    task: Task,
+    strategy: Strategy,
+    least: u64,
+    top: Option<usize>,
+}
+
+impl Asked {
+    /// With keys `K`, of which most is kept in an `H`.
+    fn answer<'v, K: Key, H: Key>(
+        self,
+        work: &mut Work<'_>,
+        network: &'v Network,
+        pruned: &Pruned,
+    ) -> Result<Box<dyn Answer + 'v>> {
+        let Self { packing, task, strategy, least, top } = self;
+        let source = Source::<K, H>::new(work, network, packing.n, packing.bits, strategy)?;
+        // In longer texts something could occur more often in a document than 32 bits can say.
+        let is_short = network.length() <= u32::MAX.into();
+        Ok(match task {
+            Task::SequenceCount { .. } => {
+                Box::new(SequenceCounts::new(work, &source, pruned, packing, least, top)?)
+            }
+            Task::SequenceCountPerDocument { .. } => Box::new(if is_short {
+                SequenceVectors::new::<u32>(work, &source, pruned, packing, least, top)?
+            } else {
+                SequenceVectors::new::<u64>(work, &source, pruned, packing, least, top)?
+            }),
+            Task::RankedInvertedIndex { .. } if is_short => {
+                Box::new(RankedIndex::new::<u32>(work, &source, pruned, packing, least, top)?)
+            }
+            Task::RankedInvertedIndex { .. } => {
+                Box::new(RankedIndex::new::<u64>(work, &source, pruned, packing, least, top)?)
+            }
+            task => panic!("{} is not about sequences", task.name()),
+        })
+    }
+}

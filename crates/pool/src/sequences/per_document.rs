@@ -1,0 +1,246 @@
+//! Documents with their sequences and counts.
+//!
+//! Documents are walked for their rules; the sequences that these give, times how often, and those of the document's own symbols are sorted and added
+//! up. A document that is too large for that is cut into stretches, whose sequences are grouped by key; then it is counted piece by
+//! piece as a whole corpus is.
+//!
+//! Cost: the rules that each document uses, and sorting the sequences that they give. In the pool: a key for each row of the answer and 16
+//! bytes for each different count of a document; for large documents a key and 8 bytes more for each sequence of their rules.
+
+use std::io;
+use std::marker::PhantomData;
+use std::ops::Range;
+
+use tadoc_core::Network;
+use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
+use tadoc_core::answer::{Answer, Column, Labels, Rows};
+
+use super::Budget;
+use super::buckets::{Grouping, Layout, Piece, Records, pieces};
+use super::counts::{bytes_to_count, count};
+use super::frequent::Frequent;
+use super::keys::Key;
+use super::labels::Packing;
+use super::ranking::{Counted, Ranking};
+use super::rule_documents::RulesOf;
+use super::runs::{Place, RunRows, put_ranked};
+use super::sort::{Record, Sorter};
+use super::source::Source;
+use crate::Result;
+use crate::entry::{self, Entry, Key as _};
+use crate::plan::{Plan, Sizes};
+use crate::pruned::Pruned;
+use crate::walk::Walkers;
+use crate::work::{Blocks, Work};
+
+/// Sections of a block of documents: each document with the end of its runs; keys; and each count of a document with the end of its
+/// keys.
+const DOCUMENTS: usize = 0;
+const KEYS: usize = 1;
+const RUNS: usize = 2;
+/// The section of a ranked block that says of which document it is.
+const LARGE_DOCUMENT: usize = 3;
+
+/// Documents, each with its sequences: by count descending, then sequence ascending.
+pub(super) struct SequenceVectors<'n, K, H> {
+    network: &'n Network,
+    packing: Packing,
+    layout: Layout,
+    /// The rows of documents that are not cut, and the grouped sequences of stretches.
+    documents: Blocks,
+    /// What is in each block of `documents`.
+    order: Vec<Contents>,
+    /// The rows of documents that are cut.
+    ranked: Blocks,
+    top: u64,
+    kind: PhantomData<(K, H)>,
+}
+
+/// What a block holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Contents {
+    /// Documents.
+    Documents,
+    /// A stretch of a document, by place.
+    Stretch(u32),
+}
+
+/// A document that was cut.
+struct Large<H> {
+    document: u32,
+    sequences: Records<H, u64>,
+}
+
+impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
+    /// With rules as keys that have counts wide enough.
+    pub(super) fn new<R: entry::Key>(
+        work: &mut Work<'_>,
+        source: &Source<'n, K, H>,
+        pruned: &Pruned,
+        packing: Packing,
+        least: u64,
+        top: Option<usize>,
+    ) -> Result<Self> {
+        let network = source.network();
+        let frequent = match least {
+            ..=1 => None,
+            _ => Some(Frequent::new(work, source, pruned, packing, least)?),
+        };
+        let is_kept = |key: K| frequent.as_ref().is_none_or(|frequent| frequent.has(key));
+        let top = top.unwrap_or(usize::MAX);
+        let budget = Budget::new(work);
+        let most = budget.records(Grouping::<H, u64>::BYTES.max(bytes_to_count::<K>()));
+        let at_once = budget.records(bytes_to_count::<H>());
+        let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
+        let rules = RulesOf::<K, H, R>::of_sequences(work, source, pruned)?;
+        let sizes = Sizes { keys: most.min(u32::MAX.into()) as u32, ..Sizes::default() };
+        let plan = Plan::new(work, "sequences that documents can have", network, &rules, sizes)?;
+        let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;
+        let operations = plan.operations();
+        let documents =
+            work.append("sequences of documents", operations.len(), |operation, block| {
+                if operations[operation].is_cut() {
+                    let mut grouping = Grouping::<H, u64>::new(layout, most);
+                    walkers.walk(operation, |stretch, found| {
+                        source.of_root(stretch.root.clone(), |_, key| grouping.push(key, 1));
+                        for entry in found.iter() {
+                            let count = entry.count();
+                            source.of_rule(entry.key().number(), |key| grouping.push(key, count));
+                        }
+                    });
+                    grouping.put(block);
+                    return Ok(());
+                }
+                let (mut ends, mut keys, mut runs) = (Vec::new(), Vec::new(), Vec::new());
+                let mut sorter = Sorter::<K, u64>::default();
+                walkers.walk(operation, |stretch, found| {
+                    let records = &mut sorter.records;
+                    records.clear();
+                    source.of_root(stretch.root.clone(), |_, key| records.push((key, 1)));
+                    for entry in found.iter() {
+                        let count = entry.count();
+                        source.of_rule(entry.key().number(), |key| records.push((key, count)));
+                    }
+                    let ranking = rank(sorter.sort(packing.key_bits()), is_kept, top);
+                    let before = keys.len() as u64;
+                    keys.extend_from_slice(&ranking.keys);
+                    runs.extend(ranking.runs.iter().map(|&[count, end]| [count, before + end]));
+                    ends.push([stretch.document, runs.len() as u32]);
+                });
+                block.put(&ends);
+                block.put(&keys);
+                block.put(&runs);
+                Ok(())
+            })?;
+        let order: Vec<Contents> = operations
+            .iter()
+            .map(|operation| match operation.is_cut() {
+                false => Contents::Documents,
+                true => Contents::Stretch(operation.documents.start),
+            })
+            .collect();
+        let large: Vec<Large<H>> = stretches(&order)
+            .map(|(document, blocks)| Large {
+                document,
+                sequences: Records::new(documents.clone(), blocks),
+            })
+            .collect();
+        let pieces: Vec<(&Large<H>, Piece<H>)> = large
+            .iter()
+            .flat_map(|large| {
+                let own = pieces(layout, &[&large.sequences], at_once);
+                own.into_iter().map(move |piece| (large, piece))
+            })
+            .collect();
+        let none = Records::new(documents.clone(), 0..0);
+        let ranked =
+            work.append("sequences of large documents", pieces.len(), |operation, block| {
+                let (large, piece) = &pieces[operation];
+                let least: K = layout.least(piece.buckets.start);
+                let mut counted = Counted::default();
+                count(layout, piece, &none, &large.sequences, |key, count| {
+                    if is_kept(least.plus(key.to())) {
+                        counted.push(key, count);
+                    }
+                });
+                let Ranking { keys, runs } = counted.rank(top);
+                put_ranked(block, piece.buckets.start, &keys, &runs);
+                block.put(&[large.document]);
+                Ok(())
+            })?;
+        let (top, kind) = (top as u64, PhantomData);
+        Ok(Self { network, packing, layout, documents, order, ranked, top, kind })
+    }
+}
+
+/// Documents that were cut, with the blocks of each.
+fn stretches(order: &[Contents]) -> impl Iterator<Item = (u32, Range<usize>)> {
+    let mut start = 0;
+    order.chunk_by(|one, other| one == other && *one != Contents::Documents).filter_map(
+        move |own| {
+            let blocks = start..start + own.len();
+            start = blocks.end;
+            match own[0] {
+                Contents::Documents => None,
+                Contents::Stretch(document) => Some((document, blocks)),
+            }
+        },
+    )
+}
+
+/// Counts the sequences of sorted records, and ranks those that are kept.
+fn rank<K: Key>(records: &[Record<K, u64>], is_kept: impl Fn(K) -> bool, top: usize) -> Ranking<K> {
+    let mut counted = Counted::default();
+    for same in records.chunk_by(|one, other| one.0 == other.0) {
+        if is_kept(same[0].0) {
+            counted.push(same[0].0, same.iter().map(|record| record.1).sum());
+        }
+    }
+    counted.rank(top)
+}
+
+impl<K: Key, H: Key> Answer for SequenceVectors<'_, K, H> {
+    fn columns(&self) -> &'static [Column] {
+        SEQUENCE_DOCUMENTS
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let name = |place: u32| labels.documents[self.network.documents()[place as usize] as usize];
+        let document_of = |block: usize| self.ranked.section::<u32>(block, LARGE_DOCUMENT)[0];
+        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, true);
+        let mut ranked = 0;
+        let mut last = None;
+        for (block, contents) in self.order.iter().enumerate() {
+            match *contents {
+                Contents::Documents => {
+                    let runs = self.documents.section::<[u64; 2]>(block, RUNS);
+                    let (mut at, mut start) = (0, 0);
+                    for &[document, end] in self.documents.section::<[u32; 2]>(block, DOCUMENTS) {
+                        for &[count, end] in &runs[at..end as usize] {
+                            let place = Place::Whole(&self.documents, block, KEYS);
+                            let keys = start as usize..end as usize;
+                            rows.push(name(document), count, place, keys, each)?;
+                            start = end;
+                        }
+                        at = end as usize;
+                    }
+                }
+                Contents::Stretch(document) if last != Some(document) => {
+                    let first = ranked;
+                    while ranked < self.ranked.len() && document_of(ranked) == document {
+                        ranked += 1;
+                    }
+                    let own = first..ranked;
+                    rows.push_ranked(name(document), &self.ranked, own, self.top, each)?;
+                    last = Some(document);
+                }
+                Contents::Stretch(_) => {}
+            }
+        }
+        each(&rows)
+    }
+}

@@ -1,0 +1,335 @@
+//! Sequences with the documents that they occur in.
+//!
+//! Every sequence is sorted once for each place where it is met, not for each time that it occurs: a *site* is a document, for places in
+//! its own symbols, or a rule, and for every rule it is known in which documents it occurs and how often. What a sequence has in
+//! each document is then the sum over its sites; for most, which have one site, it is a copy of a rule's list.
+//!
+//! Phase `sites` groups the sites of all sequences by key. The answer is made of them while it is given, a few pieces at a time. Cost: O(symbols) to
+//! sort, the rules that each document uses, and the rows of the answer. In the pool: a key and 4 bytes for each site, and the documents
+//! of rules. Memory: some pieces for each thread, of which each stops when it has many rows and goes on when they have been given.
+
+use std::cmp::Reverse;
+use std::io;
+use std::ops::Range;
+
+use rayon::prelude::*;
+use tadoc_core::Network;
+use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
+use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+
+use super::Budget;
+use super::buckets::{Grouping, Layout, Piece, Records, pieces};
+use super::keys::Key;
+use super::labels::Packing;
+use super::rule_documents::RuleDocuments;
+use super::sort::{Record, Sorter};
+use super::source::{Source, Stretch};
+use crate::entry::{self, Count};
+use crate::pruned::Pruned;
+use crate::work::Work;
+use crate::{Error, Result};
+
+/// Pieces that a thread makes rows of before any are given.
+const PIECES_PER_THREAD: usize = 4;
+/// Bytes that a site takes while its piece is sorted and made rows of.
+const BYTES_OF_A_SITE: u64 = 64;
+
+/// Sequences, ascending, each with its documents by count.
+pub(super) struct RankedIndex<'n, K, H, C> {
+    network: &'n Network,
+    packing: Packing,
+    layout: Layout,
+    /// Sites by key: documents by place, and behind them rules.
+    sites: Records<H, u32>,
+    pieces: Vec<Piece<H>>,
+    of_rules: RuleDocuments<C>,
+    least: u64,
+    top: usize,
+    /// A piece stops when it has so many rows.
+    rows_at_once: usize,
+    kind: std::marker::PhantomData<K>,
+}
+
+impl<'n, K: Key, H: Key, C: Count> RankedIndex<'n, K, H, C> {
+    /// With rules as keys that have counts of this width.
+    pub(super) fn new<R: entry::Key<Count = C>>(
+        work: &mut Work<'_>,
+        source: &Source<'n, K, H>,
+        pruned: &Pruned,
+        packing: Packing,
+        least: u64,
+        top: Option<usize>,
+    ) -> Result<Self> {
+        let network = source.network();
+        let documents = network.documents().len() as u64;
+        if documents + u64::from(pruned.rules()) > u32::MAX.into() {
+            let what = format!("{documents} documents and {} rules", pruned.rules());
+            return Err(Error::Unsupported { what });
+        }
+        let documents = documents as u32;
+        let of_rules = RuleDocuments::new::<K, H, R>(work, source, pruned)?;
+        let budget = Budget::new(work);
+        let most = budget.records(Grouping::<H, u32>::BYTES);
+        let at_once = budget.records(BYTES_OF_A_SITE + 2 * size_of::<Record<H, u32>>() as u64);
+        let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
+        let stretches = source.stretches(most);
+        let blocks = work.append("sites", stretches.len(), |operation, block| {
+            let mut grouping = Grouping::<H, u32>::new(layout, most);
+            match stretches[operation].clone() {
+                Stretch::Root(stretch) => {
+                    source.of_root(stretch, |document, key| grouping.push(key, document));
+                }
+                Stretch::Rules(rules) => {
+                    for rule in rules {
+                        source.of_rule(rule, |key| grouping.push(key, documents + rule));
+                    }
+                }
+            }
+            grouping.put(block);
+            Ok(())
+        })?;
+        let sites = Records::new(blocks, 0..stretches.len());
+        let pieces = pieces(layout, &[&sites], at_once);
+        let rows_at_once = budget.records(2 * size_of::<(u32, C)>() as u64) as usize;
+        let top = top.unwrap_or(usize::MAX);
+        let kind = std::marker::PhantomData;
+        Ok(Self {
+            network,
+            packing,
+            layout,
+            sites,
+            pieces,
+            of_rules,
+            least,
+            top,
+            rows_at_once,
+            kind,
+        })
+    }
+
+    /// The sites of a piece, sorted. Keys are above the least of its first bucket. Nothing if it has one key: then they need no sorting.
+    fn sorted(&self, piece: &Piece<H>) -> Vec<Record<H, u32>> {
+        let mut sorter = Sorter::default();
+        if !piece.is_one_key() {
+            for bucket in piece.buckets.clone() {
+                let start = sorter.records.len();
+                self.sites.for_each(bucket, piece, |record| sorter.records.push(record));
+                sorter.sort_from(start, self.layout.low_bits);
+                let above: H = self.layout.least(bucket - piece.buckets.start);
+                if above > H::default() {
+                    sorter.records[start..].iter_mut().for_each(|(key, _)| *key = above.plus(*key));
+                }
+            }
+        }
+        sorter.records
+    }
+
+    /// Rows of sorted sites from the place `next` on, up to where there are enough of them. Sets `next` to where to go on.
+    fn rows(
+        &self,
+        piece: &Piece<H>,
+        sites: &[Record<H, u32>],
+        next: &mut usize,
+    ) -> PieceRows<K, C> {
+        let least: K = self.layout.least(piece.buckets.start);
+        let mut rows = PieceRows { keys: Vec::new(), ends: Vec::new(), documents: Vec::new() };
+        let mut found = Found::new(self);
+        if let Some([key, _]) = piece.keys.filter(|_| piece.is_one_key()) {
+            self.sites.for_each(piece.buckets.start, piece, |(_, site)| found.meet(site));
+            found.give(least.plus(key.to()), &mut rows);
+            return rows;
+        }
+        while *next < sites.len() && rows.documents.len() < self.rows_at_once {
+            let key = sites[*next].0;
+            while let Some(&(_, site)) = sites.get(*next).filter(|record| record.0 == key) {
+                found.meet(site);
+                *next += 1;
+            }
+            found.give(least.plus(key.to()), &mut rows);
+        }
+        rows
+    }
+}
+
+/// Where documents of one sequence are added up.
+struct Found<'a, K, H, C> {
+    index: &'a RankedIndex<'a, K, H, C>,
+    documents: Vec<(u32, C)>,
+    /// The site at hand, and how often the sequence was met there: it may cross several borders of one rule.
+    site: Option<(u32, u64)>,
+    /// Whether there are documents in order, and others behind them.
+    several: bool,
+    /// So many documents are added up before there are more.
+    most: usize,
+}
+
+impl<'a, K, H, C: Count> Found<'a, K, H, C> {
+    fn new(index: &'a RankedIndex<'_, K, H, C>) -> Self {
+        let most = 2 * index.network.documents().len();
+        Self { index, documents: Vec::new(), site: None, several: false, most }
+    }
+
+    /// Meets the sequence at a site. Sites ascend.
+    #[inline]
+    fn meet(&mut self, site: u32) {
+        match &mut self.site {
+            Some((last, times)) if *last == site => *times += 1,
+            _ => {
+                self.close_site();
+                self.site = Some((site, 1));
+            }
+        }
+    }
+
+    /// Adds the documents of the site at hand.
+    fn close_site(&mut self) {
+        let Some((site, times)) = self.site.take() else { return };
+        let documents = self.index.network.documents().len() as u32;
+        match site.checked_sub(documents) {
+            None => self.documents.push((site, C::of(times))),
+            Some(rule) => {
+                self.several |= !self.documents.is_empty();
+                let (own, counts) = self.index.of_rules.get(rule);
+                let counts = counts.iter().map(|count| C::of(times * count.get()));
+                self.documents.extend(own.iter().copied().zip(counts));
+                if self.documents.len() > self.most {
+                    add_up(&mut self.documents);
+                }
+            }
+        }
+    }
+
+    /// Appends the rows of the sequence that was met, and starts with the next one.
+    fn give(&mut self, key: K, rows: &mut PieceRows<K, C>) {
+        self.close_site();
+        if std::mem::take(&mut self.several) {
+            add_up(&mut self.documents);
+        }
+        let total = || self.documents.iter().map(|(_, count)| count.get()).sum::<u64>();
+        if !self.documents.is_empty() && (self.index.least <= 1 || total() >= self.index.least) {
+            if !self.documents.is_sorted_by(|one, other| one.1 >= other.1) {
+                self.documents.sort_by_key(|&(_, count)| Reverse(count));
+            }
+            let kept = self.documents.len().min(self.index.top);
+            rows.documents.extend_from_slice(&self.documents[..kept]);
+            rows.keys.push(key);
+            rows.ends.push(rows.documents.len());
+        }
+        self.documents.clear();
+    }
+}
+
+/// Adds up the counts of equal documents, and puts documents in order.
+fn add_up<C: Count>(documents: &mut Vec<(u32, C)>) {
+    documents.sort_unstable_by_key(|&(document, _)| document);
+    documents.dedup_by(|later, kept| {
+        let same = later.0 == kept.0;
+        if same {
+            kept.1 = C::of(kept.1.get() + later.1.get());
+        }
+        same
+    });
+}
+
+/// Rows of sequences that follow each other.
+#[derive(Debug)]
+struct PieceRows<K, C> {
+    keys: Vec<K>,
+    /// Where the documents of each end.
+    ends: Vec<usize>,
+    documents: Vec<(u32, C)>,
+}
+
+/// Rows of several pieces.
+struct RankedRows<'a, K, C> {
+    labels: Labels<'a>,
+    packing: Packing,
+    network: &'a Network,
+    pieces: &'a [PieceRows<K, C>],
+    /// Where the rows of each piece end.
+    ends: Vec<u64>,
+}
+
+impl<K: Key, C: Count> Rows for RankedRows<'_, K, C> {
+    fn columns(&self) -> &'static [Column] {
+        SEQUENCE_DOCUMENTS
+    }
+
+    fn len(&self) -> u64 {
+        self.ends.last().copied().unwrap_or(0)
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        let numbers = self.network.documents();
+        let mut at = rows.start;
+        let mut number = self.ends.partition_point(|&end| end <= at);
+        while at < rows.end {
+            let piece = &self.pieces[number];
+            let before = self.ends[number] - piece.documents.len() as u64;
+            let until = (self.ends[number].min(rows.end) - before) as usize;
+            let mut row = (at - before) as usize;
+            let mut place = piece.ends.partition_point(|&end| end <= row);
+            while row < until {
+                let end = piece.ends[place].min(until);
+                self.packing.show(self.labels, piece.keys[place], |sequence| {
+                    for &(document, count) in &piece.documents[row..end] {
+                        let name = self.labels.documents[numbers[document as usize] as usize];
+                        each(&[sequence, Value::Text(name), Value::Count(count.get())]);
+                    }
+                });
+                row = end;
+                place += 1;
+            }
+            at = before + until as u64;
+            number += 1;
+        }
+    }
+}
+
+impl<K: Key, H: Key, C: Count> Answer for RankedIndex<'_, K, H, C> {
+    fn columns(&self) -> &'static [Column] {
+        SEQUENCE_DOCUMENTS
+    }
+
+    fn for_each_part(
+        &self,
+        labels: Labels<'_>,
+        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
+    ) -> io::Result<()> {
+        let mut give = |pieces: &[PieceRows<K, C>]| {
+            let mut end = 0;
+            let ends = pieces.iter().map(|piece| {
+                end += piece.documents.len() as u64;
+                end
+            });
+            let ends = ends.collect();
+            let (packing, network) = (self.packing, self.network);
+            each(&RankedRows { labels, packing, network, pieces, ends })
+        };
+        let at_once = rayon::current_num_threads() * PIECES_PER_THREAD;
+        for pieces in self.pieces.chunks(at_once) {
+            let made = pieces.par_iter().with_max_len(1).map(|piece| {
+                let mut sites = self.sorted(piece);
+                let mut next = 0;
+                let rows = self.rows(piece, &sites, &mut next);
+                if next == sites.len() {
+                    sites = Vec::new();
+                    next = 0;
+                }
+                (rows, sites, next)
+            });
+            let mut whole = Vec::new();
+            for (piece, (rows, sites, mut next)) in pieces.iter().zip(made.collect::<Vec<_>>()) {
+                whole.push(rows);
+                // What it has more goes before the rows of the next one.
+                while next < sites.len() {
+                    give(&whole)?;
+                    whole.clear();
+                    whole.push(self.rows(piece, &sites, &mut next));
+                }
+            }
+            give(&whole)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! The documents of every rule, with how often it occurs in each.
+//!
+//! Documents are walked for their rules as they are for their words, and what is found is transposed. Rules that have no sequences are not
+//! walked into; with tables, neither are those that have one, and what is counted of them is how often they are used by the document
+//! and by rules without a table.
+//!
+//! Cost: the pruned rules that each document uses. In the pool: 8 bytes for each rule of each document (12 in texts of 2^32 words and
+//! more), twice while they are transposed, and 4 bytes a rule.
+
+use tadoc_core::{Array, Network};
+
+use super::keys::Key;
+use super::source::Source;
+use super::{Budget, weights};
+use crate::Result;
+use crate::bounds::{Bound, bounds};
+use crate::entry::{self, Count, Entry};
+use crate::plan::{Plan, Sizes, Stretch};
+use crate::pruned::Pruned;
+use crate::transpose::{Transposition, even_buckets};
+use crate::walk::{Emit, Walkers};
+use crate::work::{Blocks, Work};
+
+/// Sections of a block: where the documents of each rule start, and where those of the last one end; documents; counts.
+const STARTS: usize = 0;
+const DOCUMENTS: usize = 1;
+const COUNTS: usize = 2;
+
+/// Bytes that a document of a rule takes while it is put into its place.
+const BYTES_OF_AN_ENTRY: u64 = 32;
+
+/// Rules as what documents are walked for.
+pub(super) struct RulesOf<'s, 'n, K, H, R: entry::Key> {
+    source: &'s Source<'n, K, H>,
+    items: u32,
+    /// How many sequences a symbol of the root can end that are not inside it: none if rules alone matter, else those of its head.
+    crossing: u32,
+    bounds: Array<Bound>,
+    /// Every rule once, or not at all if it has no sequences.
+    own: Array<R::Entry>,
+}
+
+impl<'s, 'n, K: Key, H: Key, R: entry::Key> RulesOf<'s, 'n, K, H, R> {
+    /// The rules that give the sequences of a source, with bounds of rules.
+    fn of_rules(
+        work: &mut Work<'_>,
+        source: &'s Source<'n, K, H>,
+        pruned: &Pruned,
+    ) -> Result<Self> {
+        Self::new(work, source, pruned, 0, |rule| source.has_any(rule).into(), |_| u64::MAX)
+    }
+
+    /// The same, with bounds of the sequences that they give: what is inside a rule is at most its text.
+    pub(super) fn of_sequences(
+        work: &mut Work<'_>,
+        source: &'s Source<'n, K, H>,
+        pruned: &Pruned,
+    ) -> Result<Self> {
+        let crossing = source.most_of_a_symbol() as u32;
+        let lengths = source.network().lengths();
+        let own = |rule| source.most_of(rule);
+        Self::new(work, source, pruned, crossing, own, |rule| lengths[rule as usize])
+    }
+
+    fn new(
+        work: &mut Work<'_>,
+        source: &'s Source<'n, K, H>,
+        pruned: &Pruned,
+        crossing: u32,
+        own: impl Fn(u32) -> u64 + Sync,
+        most: impl Fn(u32) -> u64 + Sync,
+    ) -> Result<Self> {
+        let network = source.network();
+        let bounds = bounds(work, network, pruned, own, most, u32::MAX.into())?;
+        let cuts = pruned.cuts();
+        let own = work.fill("rules by themselves", cuts, |operation, own: &mut [R::Entry]| {
+            for (rule, own) in (cuts[operation] as u32..).zip(own) {
+                *own = R::Entry::new(R::of_number(rule), source.has_any(rule).into());
+            }
+        })?;
+        let items = network.grammar().token_count();
+        Ok(Self { source, items, crossing, bounds, own })
+    }
+}
+
+impl<K: Key, H: Key, R: entry::Key> Emit for RulesOf<'_, '_, K, H, R> {
+    type Key = R;
+
+    #[inline]
+    fn bound(&self, symbol: u32) -> Bound {
+        match symbol.checked_sub(self.items) {
+            None => [self.crossing.min(1), 0],
+            Some(rule) => {
+                let [keys, rules] = self.bounds[rule as usize];
+                [keys.saturating_add(self.crossing), rules.saturating_add(1)]
+            }
+        }
+    }
+
+    fn most(&self) -> Bound {
+        [u32::MAX, self.bounds.len() as u32]
+    }
+
+    #[inline]
+    fn of_root(&self, _: &Stretch, _: impl FnMut(R, u64)) {}
+
+    #[inline]
+    fn of_rule(&self, rule: u32, mut each: impl FnMut(R, u64)) {
+        each(R::of_number(rule), 1);
+    }
+
+    #[inline]
+    fn table(&self, rule: u32) -> &[R::Entry] {
+        if self.source.descends(rule) { &[] } else { &self.own[rule as usize..rule as usize + 1] }
+    }
+
+    fn numbers(&self) -> Option<usize> {
+        Some(self.bounds.len())
+    }
+}
+
+/// The documents of every rule, ascending.
+pub(super) struct RuleDocuments<C> {
+    blocks: Blocks,
+    /// The first rule of every block.
+    firsts: Vec<u32>,
+    kind: std::marker::PhantomData<C>,
+}
+
+impl<C: Count> RuleDocuments<C> {
+    /// Walks all documents, with rules as keys that have counts of this width.
+    pub(super) fn new<K: Key, H: Key, R: entry::Key<Count = C>>(
+        work: &mut Work<'_>,
+        source: &Source<'_, K, H>,
+        pruned: &Pruned,
+    ) -> Result<Self> {
+        let network: &Network = source.network();
+        let documents = network.documents().len() as u64;
+        let weights = weights::of_rules(work, source, pruned)?;
+        let at_once = Budget::new(work).records(BYTES_OF_AN_ENTRY);
+        let buckets =
+            even_buckets::<R>(weights.iter().map(|&weight| weight.min(documents)), at_once);
+        let firsts: Vec<u32> =
+            std::iter::once(0).chain(buckets.iter().map(|first| first.number())).collect();
+        let rules = RulesOf::<K, H, R>::of_rules(work, source, pruned)?;
+        let plan =
+            Plan::new(work, "rules that documents can have", network, &rules, Sizes::default())?;
+        let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;
+        let found = Transposition::new(work, "rules of documents", &walkers, buckets, true)?;
+        let blocks = work.append("documents of rules", found.buckets(), |bucket, block| {
+            let postings = found.postings(bucket);
+            let end = firsts.get(bucket + 1).copied().unwrap_or(pruned.rules());
+            let mut starts: Vec<u32> = Vec::with_capacity((end - firsts[bucket]) as usize + 1);
+            let mut start = 0;
+            let mut entries = postings.keys.iter().zip(&postings.ends).peekable();
+            for rule in firsts[bucket]..end {
+                starts.push(start);
+                if let Some((_, &end)) = entries.next_if(|(key, _)| key.number() == rule) {
+                    start = end as u32;
+                }
+            }
+            starts.push(start);
+            block.put(&starts);
+            block.put(&postings.documents);
+            block.put(&postings.counts);
+            Ok(())
+        })?;
+        Ok(Self { blocks, firsts, kind: std::marker::PhantomData })
+    }
+
+    /// The documents of a rule, and how often it occurs in each.
+    #[inline]
+    pub(super) fn get(&self, rule: u32) -> (&[u32], &[C]) {
+        let block = self.firsts.partition_point(|&first| first <= rule) - 1;
+        let place = (rule - self.firsts[block]) as usize;
+        let starts = &self.blocks.section::<u32>(block, STARTS)[place..place + 2];
+        let own = starts[0] as usize..starts[1] as usize;
+        let documents = &self.blocks.section::<u32>(block, DOCUMENTS)[own.clone()];
+        (documents, &self.blocks.section::<C>(block, COUNTS)[own])
+    }
+}

@@ -1,0 +1,228 @@
+//! All tasks over sequences against plain expansion: random grammars and hand-made ones.
+
+use std::collections::BTreeMap;
+
+use proptest::prelude::*;
+use tadoc_core::answer::{Answer, Labels, Value};
+use tadoc_core::{Grammar, Limits, Network, Part, Strategy, Task, Terms};
+
+use crate::pruned::Pruned;
+use crate::work::Work;
+
+/// Parts of a network: rules as rows of symbols, and the root's symbols.
+#[derive(Debug, Clone)]
+struct Shape {
+    items: u32,
+    /// For every part: rules (by numbers that are theirs alone, each using higher ones), and root. A symbol is an item, or a rule from
+    /// `items` on.
+    parts: Vec<(Vec<Vec<u32>>, Vec<u32>)>,
+    /// Where documents end in the root, in thousandths.
+    cuts: Vec<usize>,
+}
+
+impl Shape {
+    fn network(&self) -> Network {
+        let mut root = Vec::new();
+        let mut bodies: Vec<Vec<u32>> = Vec::new();
+        let mut parts = Vec::new();
+        for (rules, own_root) in &self.parts {
+            let first = bodies.len() as u32;
+            let moved = |row: &[u32]| -> Vec<u32> {
+                row.iter()
+                    .map(|&symbol| if symbol < self.items { symbol } else { symbol + first })
+                    .collect()
+            };
+            let start = root.len() as u32;
+            root.extend(moved(own_root));
+            bodies.extend(rules.iter().map(|body| moved(body)));
+            parts.push(Part { root: start..root.len() as u32, rules: first..bodies.len() as u32 });
+        }
+        let mut starts: Vec<u32> =
+            self.cuts.iter().map(|&cut| (cut * root.len() / 1000) as u32).collect();
+        starts.extend([0, root.len() as u32]);
+        starts.sort_unstable();
+        let mut rule_starts = vec![root.len() as u32];
+        let mut symbols = root;
+        for body in bodies {
+            symbols.extend(body);
+            rule_starts.push(symbols.len() as u32);
+        }
+        let documents = (0..starts.len() as u32 - 1).map(|document| 2 * document).collect();
+        let grammar = Grammar::new(self.items, symbols, rule_starts, starts).unwrap();
+        Network::new(grammar, parts, documents).unwrap()
+    }
+}
+
+fn shapes() -> impl Strategy_<Value = Shape> {
+    let part = (
+        prop::collection::vec(prop::collection::vec(any::<u32>(), 1..5), 0..9),
+        prop::collection::vec(any::<u32>(), 0..40),
+    );
+    (
+        1_u32..6,
+        0_u32..3,
+        prop::collection::vec(part, 1..4),
+        prop::collection::vec(0_usize..=1000, 0..6),
+    )
+        .prop_map(|(kinds, width, parts, cuts)| {
+            // Few different items, of which some have high numbers, for keys of all widths.
+            let items = [kinds, 1 << 10, 1 << 18][width as usize];
+            let item = |number: u32| (number % kinds) * (items / kinds);
+            let parts = parts.into_iter().map(|(rules, root)| {
+                let count = rules.len() as u32;
+                let symbol = |number: u32, above: u32| match number % 3 {
+                    0 if above < count => items + above + number / 3 % (count - above),
+                    _ => item(number / 3),
+                };
+                let rules = (1..).zip(rules).map(|(above, body)| {
+                    body.into_iter().map(|number| symbol(number, above)).collect()
+                });
+                (rules.collect(), root.into_iter().map(|number| symbol(number, 0)).collect())
+            });
+            Shape { items, parts: parts.collect(), cuts }
+        })
+}
+
+use proptest::strategy::Strategy as Strategy_;
+
+/// Rows as text: terms are their numbers in six digits, documents `d` and their number.
+fn rows_of(network: &Network, answer: &dyn Answer) -> Vec<String> {
+    let count = network.grammar().token_count();
+    let names: Vec<String> = (0..=network.documents().last().copied().unwrap_or(0))
+        .map(|number| format!("d{number}"))
+        .collect();
+    let names: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
+    let mut bytes = Vec::new();
+    let mut ends = Vec::new();
+    for term in 0..count {
+        bytes.extend(term.to_be_bytes());
+        ends.push(bytes.len() as u64);
+    }
+    let terms = Terms::new(bytes, ends).unwrap();
+    let mut found = Vec::new();
+    let labels = Labels { terms: &terms, documents: &names };
+    let number = |term: &[u8]| u32::from_be_bytes(term.try_into().unwrap()).to_string();
+    answer
+        .for_each_part(labels, &mut |rows| {
+            assert_eq!(rows.columns(), answer.columns());
+            let middle = rows.len() / 3;
+            for range in [0..middle, middle..rows.len()] {
+                rows.visit(range, &mut |values| {
+                    let shown = values.iter().map(|value| match value {
+                        Value::Terms(terms) => {
+                            terms.iter().map(|term| number(term)).collect::<Vec<_>>().join(" ")
+                        }
+                        Value::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+                        Value::Count(count) => count.to_string(),
+                        Value::Real(_) => panic!("no real numbers here"),
+                    });
+                    found.push(shown.collect::<Vec<_>>().join("|"));
+                });
+            }
+            Ok(())
+        })
+        .unwrap();
+    found
+}
+
+fn shown(sequence: &[u32]) -> String {
+    sequence.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+}
+
+/// The rows that a plain program gives.
+fn expected(network: &Network, task: Task, limits: &Limits) -> Vec<String> {
+    let n = task.terms_of_a_key();
+    let grammar = network.grammar();
+    let mut all: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
+    let mut documents: Vec<BTreeMap<Vec<u32>, u64>> = Vec::new();
+    for document in 0..grammar.document_count() {
+        let items: Vec<u32> = grammar.expand(grammar.document(document)).collect();
+        let mut own = BTreeMap::new();
+        for window in items.windows(n) {
+            *own.entry(window.to_vec()).or_insert(0) += 1;
+            *all.entry(window.to_vec()).or_insert(0) += 1;
+        }
+        documents.push(own);
+    }
+    let kept = |sequence: &Vec<u32>| all[sequence] >= limits.least;
+    let top = limits.top.unwrap_or(usize::MAX);
+    let by_count = |counts: &BTreeMap<Vec<u32>, u64>| {
+        let mut rows: Vec<(Vec<u32>, u64)> = counts
+            .iter()
+            .filter(|(sequence, _)| kept(sequence))
+            .map(|(sequence, &count)| (sequence.clone(), count))
+            .collect();
+        rows.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+        rows.truncate(top);
+        rows
+    };
+    let mut rows = Vec::new();
+    match task {
+        Task::SequenceCount { .. } => {
+            for (sequence, count) in by_count(&all) {
+                rows.push(format!("{}|{count}", shown(&sequence)));
+            }
+        }
+        Task::SequenceCountPerDocument { .. } => {
+            for (own, number) in documents.iter().zip(network.documents()) {
+                for (sequence, count) in by_count(own) {
+                    rows.push(format!("{}|d{number}|{count}", shown(&sequence)));
+                }
+            }
+        }
+        _ => {
+            for sequence in all.keys().filter(|sequence| kept(sequence)) {
+                let mut of_sequence: Vec<(u32, u64)> = documents
+                    .iter()
+                    .zip(network.documents())
+                    .filter_map(|(own, &number)| Some((number, *own.get(sequence)?)))
+                    .collect();
+                of_sequence.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+                of_sequence.truncate(top);
+                for (number, count) in of_sequence {
+                    rows.push(format!("{}|d{number}|{count}", shown(sequence)));
+                }
+            }
+        }
+    }
+    rows
+}
+
+fn answered(network: &Network, task: Task, strategy: Strategy, limits: &Limits) -> Vec<String> {
+    let mut work = Work::volatile(limits.memory);
+    let pruned = Pruned::new(&mut work, network).unwrap();
+    let answer = super::answer(&mut work, network, &pruned, task, strategy, limits).unwrap();
+    rows_of(network, &*answer)
+}
+
+fn tasks(n: usize) -> [Task; 3] {
+    [
+        Task::SequenceCount { n },
+        Task::SequenceCountPerDocument { n },
+        Task::RankedInvertedIndex { n },
+    ]
+}
+
+fn check(network: &Network, n: usize, limits: &Limits) {
+    for task in tasks(n) {
+        let expected = expected(network, task, limits);
+        for strategy in Strategy::ALL {
+            let found = answered(network, task, strategy, limits);
+            assert_eq!(found, expected, "{task:?} {strategy} {limits:?}");
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn random_grammars(
+        shape in shapes(),
+        n in 1_usize..=8,
+        least in prop_oneof![Just(1), 2_u64..5],
+        top in prop_oneof![Just(None), (0_usize..4).prop_map(Some)],
+        memory in prop_oneof![Just(1 << 30), Just(1 << 12), Just(0)],
+    ) {
+        let limits = Limits { strategy: None, least, top, memory };
+        check(&shape.network(), n, &limits);
+    }
+}

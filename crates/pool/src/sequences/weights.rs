@@ -1,0 +1,47 @@
+//! How often every rule occurs whose sequences are met.
+//!
+//! Weights go from the root down to the rules, level by level; where a rule has a [table](super::tables), its weight stays with it.
+//!
+//! Cost: one sweep over the pruned rules. In the pool: 8 bytes a rule.
+
+use tadoc_core::Array;
+
+use super::keys::Key;
+use super::source::Source;
+use crate::Result;
+use crate::pruned::Pruned;
+use crate::work::Work;
+
+/// The weight of each rule, or 0 where it has no sequences.
+pub(super) fn of_rules<K: Key, H: Key>(
+    work: &mut Work<'_>,
+    source: &Source<'_, K, H>,
+    pruned: &Pruned,
+) -> Result<Array<u64>> {
+    let network = source.network();
+    let pruned = pruned.slices();
+    let items = network.grammar().token_count() as usize;
+    let in_root = &network.root_counts_or(|| crate::weights::count_root(network))[items..];
+    work.accumulate(
+        "weights of rules with sequences",
+        in_root.len(),
+        |rules, weights| {
+            for (weight, &count) in weights.iter_mut().zip(&in_root[rules]) {
+                *weight = count.into();
+            }
+        },
+        network.levels(),
+        |rules, weights| {
+            for rule in rules.filter(|&rule| source.descends(rule)) {
+                let weight = weights.get(rule as usize);
+                if weight > 0 {
+                    for &[child, times] in pruned.sub_rules(rule) {
+                        if source.has_any(child) {
+                            weights.add(child as usize, weight * u64::from(times));
+                        }
+                    }
+                }
+            }
+        },
+    )
+}
