@@ -55,3 +55,6 @@ impl Backend for PoolBackend {
             .map_err(|error| tadoc_core::Error::Backend { what: error.to_string() })
     }
 }
+
+#[cfg(test)]
+mod tests;

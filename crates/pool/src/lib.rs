@@ -17,6 +17,7 @@
 //! - `plan` and `walk`: one document after the other, counted in a `hash_table` with the rules that wait in a `queue`; `transpose` turns that round to the documents
 //!   of each key. They are for keys of any kind (`entry`); `terms` makes them go over terms.
 //! - `tasks`, with `rank` and `vectors` for the order of rows, and `answer`, which shows rows straight from the pool; `select` chooses the strategy.
+//! - `sequences`: the tasks over sequences of terms.
 //! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a pool.
 
 pub mod answer;

@@ -1,0 +1,112 @@
+//! Every task in a pool: with every strategy and persistence, found again, and through losses of power.
+
+use std::sync::Arc;
+
+use tadoc_core::Strategy;
+use tadoc_core::answer::Answer;
+
+use super::*;
+use crate::medium::simulated::Simulated;
+use crate::reference::{Shape, rows, view};
+use crate::testing::{ARCHIVE, random};
+use crate::work::Work;
+
+const TASKS: [Task; 7] = [
+    Task::WordCount,
+    Task::Sort,
+    Task::InvertedIndex,
+    Task::TermVector,
+    Task::SequenceCount { n: 3 },
+    Task::SequenceCountPerDocument { n: 2 },
+    Task::RankedInvertedIndex { n: 2 },
+];
+const ROOM: usize = 8 << 20;
+
+fn corpus() -> View {
+    let shape = Shape {
+        seed: 5,
+        items: 40,
+        parts: 2,
+        rules: 30,
+        body: 6,
+        root: 120,
+        documents: 7,
+        rule_share: 60,
+        longest: 40,
+        reach: 8,
+    };
+    view(shape.network())
+}
+
+/// The rows that work without a pool gives.
+fn expected(view: &View, task: Task, limits: &Limits) -> Vec<String> {
+    let mut work = Work::volatile(limits.memory);
+    let pruned = Pruned::new(&mut work, view.network()).unwrap();
+    let answered = tasks::answer_with(&mut work, view, &pruned, task, limits).unwrap();
+    rows(view, &*answered.answer)
+}
+
+fn limits(strategy: Strategy) -> Limits {
+    Limits { strategy: Some(strategy), memory: 1 << 20, ..Limits::default() }
+}
+
+#[test]
+fn every_task_is_found_finished() {
+    let view = corpus();
+    let folder = tempfile::tempdir().unwrap();
+    for persist in Persist::ALL {
+        let path = folder.path().join(persist.name());
+        for (task, strategy) in
+            TASKS.iter().flat_map(|&task| Strategy::ALL.map(|strategy| (task, strategy)))
+        {
+            let limits = limits(strategy);
+            let expected = expected(&view, task, &limits);
+            assert!(!expected.is_empty());
+            for again in [false, true] {
+                let backend = PoolBackend::new(Pool::open(&path, ARCHIVE).unwrap(), persist);
+                let answered = backend.run(&view, task, &limits).unwrap();
+                assert_eq!(answered.strategy, strategy);
+                let pool = backend.pool();
+                let chain = pool.resumptions().last().unwrap();
+                assert_eq!(chain.chain, task.name());
+                assert_eq!(again, !chain.finished.is_empty(), "{} {persist}", task.name());
+                drop(pool);
+                // The answer outlives the pool that it lies in.
+                let answer: Box<dyn Answer> = answered.answer;
+                drop(backend);
+                assert_eq!(rows(&view, &*answer), expected, "{} {persist}", task.name());
+            }
+        }
+    }
+}
+
+/// The power goes at some events of every task, and whatever part of what was not durable is there afterwards: the same task gives the same rows.
+#[test]
+fn power_is_lost_in_every_task() {
+    let view = corpus();
+    let mut seed = 3;
+    for persist in [Persist::Phase, Persist::Operation] {
+        for (task, strategy) in
+            TASKS.iter().flat_map(|&task| Strategy::ALL.map(|strategy| (task, strategy)))
+        {
+            let limits = limits(strategy);
+            let expected = expected(&view, task, &limits);
+            let run = |medium: &Arc<Simulated>| {
+                let pool = Pool::over(medium.clone(), ARCHIVE).ok()?;
+                let answered = PoolBackend::new(pool, persist).run(&view, task, &limits).ok()?;
+                assert_eq!(rows(&view, &*answered.answer), expected, "{} {persist}", task.name());
+                Some(())
+            };
+            let whole = Arc::new(Simulated::new(ROOM));
+            run(&whole).unwrap();
+            for _ in 0..4 {
+                let event = random(&mut seed) % whole.events();
+                let medium = Arc::new(Simulated::new(ROOM));
+                medium.power_goes_at(event);
+                assert_eq!(run(&medium), None, "event {event}");
+                let image = medium.image(|| random(&mut seed));
+                run(&Arc::new(Simulated::from_image(&image, ROOM))).unwrap();
+            }
+        }
+    }
+}
