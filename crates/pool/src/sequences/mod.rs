@@ -16,8 +16,6 @@ mod ends;
 mod frequent;
 mod keys;
 mod labels;
-#[cfg(test)]
-mod measure;
 mod per_document;
 mod ranked;
 mod ranking;
