@@ -51,6 +51,11 @@ unsafe impl Medium for Mapped {
         self.mapping.resize(to)
     }
 
+    unsafe fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        // A call for all of them costs less than a fault for each page; what is mapped is the same memory.
+        self.mapping.write(offset, bytes)
+    }
+
     fn persist(&self, ranges: &[Range<u64>]) -> io::Result<()> {
         if self.mapping.sync_if_resized()? {
             return Ok(());
@@ -61,6 +66,10 @@ unsafe impl Medium for Mapped {
             unsafe { rustix::mm::msync(start.cast(), length, MsyncFlags::SYNC)? };
         }
         Ok(())
+    }
+
+    fn settle(&self, range: Range<u64>) {
+        self.mapping.settle(range);
     }
 
     fn advise(&self, range: Range<u64>, advice: Advice) {

@@ -2,11 +2,12 @@
 
 use std::fs::File;
 use std::io;
+use std::num::NonZeroU64;
 use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use rustix::fs::FallocateFlags;
+use rustix::fs::{Advice as FileAdvice, FallocateFlags};
 use rustix::io::Errno;
 use rustix::mm::{Advice as SystemAdvice, MapFlags, ProtFlags};
 
@@ -101,6 +102,10 @@ impl Mapping {
         Ok(())
     }
 
+    pub(super) fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        self.file.write_all_at(bytes, offset)
+    }
+
     /// Makes a new length durable, and everything else of the file, if it has one; says whether.
     pub(super) fn sync_if_resized(&self) -> io::Result<bool> {
         let resized = self.resized.swap(false, Ordering::AcqRel);
@@ -114,6 +119,13 @@ impl Mapping {
     pub(super) fn pages(&self, range: &Range<u64>) -> (*mut u8, usize) {
         let end = range.end.min(self.len().next_multiple_of(PAGE)).max(range.start);
         (self.base.wrapping_add(range.start as usize), (end - range.start) as usize)
+    }
+
+    pub(super) fn settle(&self, range: Range<u64>) {
+        // The system begins to write pages that are not needed in its cache. It would drop them then, but not those that are mapped.
+        let length = NonZeroU64::new(range.end.saturating_sub(range.start));
+        // What goes wrong is told when they are made durable.
+        let _ = rustix::fs::fadvise(&self.file, range.start, length, FileAdvice::DontNeed);
     }
 
     pub(super) fn advise(&self, range: Range<u64>, advice: Advice) {

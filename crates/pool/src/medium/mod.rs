@@ -53,9 +53,25 @@ pub unsafe trait Medium: Send + Sync {
     /// Grows, with room on the device for every byte, or cuts. What is new is zero. If it fails, the length is what it was.
     fn resize(&self, to: u64) -> io::Result<()>;
 
+    /// Writes bytes that are there; nobody else may have to do with them meanwhile.
+    ///
+    /// # Safety
+    /// Nobody has a reference to these bytes, and they end before [`Medium::len`].
+    unsafe fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        // SAFETY: the bytes are there, and nobody else uses them, as the caller says.
+        unsafe {
+            let place = self.base().add(offset as usize);
+            std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len());
+        }
+        Ok(())
+    }
+
     /// Makes ranges durable, and the length. When it returns, they are; when it does not, any part of them may be. Nobody may write to the
     /// medium meanwhile.
     fn persist(&self, ranges: &[Range<u64>]) -> io::Result<()>;
+
+    /// Says that a range will not change soon, so that the device may begin to write it.
+    fn settle(&self, _: Range<u64>) {}
 
     /// Says how a range will be read.
     fn advise(&self, range: Range<u64>, advice: Advice);

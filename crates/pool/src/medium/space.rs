@@ -82,6 +82,11 @@ impl Space {
         self.medium.persist(ranges)
     }
 
+    /// Says that a range will not change soon, so that the device may begin to write it.
+    pub fn settle(&self, range: Range<u64>) {
+        self.medium.settle(range);
+    }
+
     /// Says how a range will be read.
     pub fn advise(&self, range: Range<u64>, advice: Advice) {
         self.medium.advise(range, advice);
@@ -93,6 +98,18 @@ impl Space {
     /// If the space is shorter, the offset is no multiple of the numbers' alignment, or a part of it is given out.
     pub fn region<T: Pod>(self: &Arc<Self>, offset: u64, length: usize) -> Region<T> {
         Region { place: Place::take(self, offset, length, true) }
+    }
+
+    /// Writes bytes to where nobody has a region, in the way that costs least.
+    ///
+    /// # Panics
+    /// As [`Space::region`].
+    pub fn write(self: &Arc<Self>, offset: u64, bytes: &[u8]) -> io::Result<()> {
+        let region = self.region::<u8>(offset, bytes.len());
+        // SAFETY: the region is there and the only one of its range, and no reference into it is made.
+        let written = unsafe { self.medium.write(offset, bytes) };
+        drop(region);
+        written
     }
 
     /// A region to read.

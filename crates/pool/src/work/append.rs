@@ -13,9 +13,9 @@ use rayon::prelude::*;
 use xxhash_rust::xxh64::Xxh64;
 
 use super::{Found, Work};
-use crate::Result;
 use crate::layout::{ALIGNMENT, Kind, Table};
 use crate::medium::space::{Shared, Space};
+use crate::{Persist, Result};
 
 /// Numbers of a block at the beginning of the table: where its list of sections is, how many these are, its checksum, and 0.
 const BLOCK_WORDS: usize = 4;
@@ -24,6 +24,8 @@ const SECTION_WORDS: usize = 2;
 /// By how much a table grows: a part of what it has, within bounds.
 const GROWTH: Range<u64> = 1 << 20..1 << 28;
 const PART_OF_GROWTH: u64 = 4;
+/// Bytes after which the device may begin to write what is there.
+const SETTLED_AT_ONCE: u64 = 8 << 20;
 
 impl Work<'_> {
     /// Blocks, one by each of so many operations, in the order of operations.
@@ -81,6 +83,7 @@ impl Work<'_> {
             space: space.clone(),
             start: table.offset,
             next: Mutex::new(end.next_multiple_of(ALIGNMENT)),
+            durable: self.persist == Persist::Phase,
         });
         let mut directory = space.region::<u64>(table.offset, BLOCK_WORDS * operations);
         let seeds = self.by_operation().then_some(identity);
@@ -173,6 +176,8 @@ struct Growth {
     start: u64,
     /// Where the next section goes, from there on.
     next: Mutex<u64>,
+    /// Whether all of it is to be made durable.
+    durable: bool,
 }
 
 impl Growth {
@@ -191,7 +196,14 @@ impl Growth {
             *next = end;
             place
         };
-        self.space.region::<u8>(self.start + place, bytes.len()).copy_from_slice(bytes);
+        self.space.write(self.start + place, bytes)?;
+        let end = place + bytes.len() as u64;
+        let settled = end - end % SETTLED_AT_ONCE;
+        if self.durable && place < settled {
+            // Sections before it are whole but for those that other threads copy now.
+            let first = (place - place % SETTLED_AT_ONCE).saturating_sub(SETTLED_AT_ONCE);
+            self.space.settle(self.start + first..self.start + settled);
+        }
         Ok(place)
     }
 }

@@ -12,10 +12,10 @@ use tadoc_core::Array;
 use xxhash_rust::xxh64::xxh64;
 
 use super::{Found, RULES_AT_ONCE, Starts, Work, operations_of};
-use crate::Result;
 use crate::layout::{Kind, Table, digest};
 use crate::medium::PAGE;
 use crate::medium::space::Region;
+use crate::{Persist, Result};
 
 impl Work<'_> {
     /// A table of `cuts.last()` elements, of which operation `i` fills those from `cuts[i]` to `cuts[i + 1]`; they are zero before. `cuts` begins
@@ -111,6 +111,7 @@ impl Work<'_> {
         let mut elements = self.pool().space.region::<T>(table.offset, filling.length);
         if marks == 0 {
             let nothing = vec![false; filling.operations.len()];
+            let work = self.settling(&table, filling, &work);
             for level in filling.levels {
                 filling.run(&mut elements, level, level, &nothing, &work);
             }
@@ -133,6 +134,23 @@ impl Work<'_> {
         let (offset, length) = (table.offset, filling.length);
         self.pool_mut().finish(group, table, persist)?;
         Ok(self.pool().space.shared(offset, length).into())
+    }
+
+    /// The same work, after which the device may begin to write what came of it.
+    fn settling<'a, T: Pod>(
+        &'a self,
+        table: &'a Table,
+        filling: &'a Filling<'_>,
+        work: &'a (impl Fn(usize, &mut [T], &[T]) + Sync),
+    ) -> impl Fn(usize, &mut [T], &[T]) + Sync + 'a {
+        move |operation, own, below| {
+            work(operation, own, below);
+            if self.persist == Persist::Phase && size_of_val(own) >= SETTLED_AT_ONCE {
+                let start =
+                    table.offset + (filling.operations[operation].start * size_of::<T>()) as u64;
+                self.pool().space.settle(start..start + size_of_val(own) as u64);
+            }
+        }
     }
 
     /// Runs all operations that are not done, and makes them durable by waves. Small levels share one.
@@ -173,6 +191,9 @@ impl Work<'_> {
         Ok(())
     }
 }
+
+/// Operations of at least so many bytes are given to the device as soon as they are done.
+const SETTLED_AT_ONCE: usize = 1 << 16;
 
 /// A table to be filled.
 struct Filling<'a> {
