@@ -45,7 +45,7 @@ impl<H: Key> Occurrences<H> {
         packing: Packing,
     ) -> Result<Self> {
         let budget = Budget::new(work);
-        let weights = weights::of_rules(work, source, pruned)?;
+        let weights = weights::of_rules(work, source.scope(), pruned)?;
         // Records of rules are the larger ones.
         let most = budget.records(Grouping::<H, u64>::BYTES);
         let at_once = budget.records(bytes_to_count::<H>());

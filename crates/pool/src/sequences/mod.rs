@@ -16,8 +16,6 @@ mod ends;
 mod frequent;
 mod keys;
 mod labels;
-#[cfg(test)]
-mod measure;
 mod per_document;
 mod ranked;
 mod ranking;
@@ -101,7 +99,6 @@ pub(crate) fn answer<'v>(
         ..=64 => asked.answer::<u64, u64>(work, network, pruned),
         65..=128 if packing.fits::<u64>() => asked.answer::<u128, u64>(work, network, pruned),
         65..=128 => asked.answer::<u128, u128>(work, network, pruned),
-        _ if packing.fits::<u128>() => asked.answer::<Wide, u128>(work, network, pruned),
         _ => asked.answer::<Wide, Wide>(work, network, pruned),
     }
 }
@@ -139,11 +136,9 @@ impl Asked {
             Task::SequenceCount { .. } => {
                 Box::new(SequenceCounts::new(work, &source, pruned, packing, least, top)?)
             }
-            Task::SequenceCountPerDocument { .. } => Box::new(if is_short {
-                SequenceVectors::new::<u32>(work, &source, pruned, packing, least, top)?
-            } else {
-                SequenceVectors::new::<u64>(work, &source, pruned, packing, least, top)?
-            }),
+            Task::SequenceCountPerDocument { .. } => {
+                Box::new(SequenceVectors::new(work, &source, pruned, packing, least, top)?)
+            }
             Task::RankedInvertedIndex { .. } if is_short => {
                 Box::new(RankedIndex::new::<u32>(work, &source, pruned, packing, least, top)?)
             }

@@ -27,7 +27,7 @@ use super::runs::{Place, RunRows, put_ranked};
 use super::sort::{Record, Sorter};
 use super::source::Source;
 use crate::Result;
-use crate::entry::{self, Entry};
+use crate::entry::{Entry, Key as _};
 use crate::plan::{Plan, Sizes};
 use crate::pruned::Pruned;
 use crate::walk::Walkers;
@@ -72,8 +72,7 @@ struct Large<H> {
 }
 
 impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
-    /// With rules as keys that have counts wide enough.
-    pub(super) fn new<R: entry::Key>(
+    pub(super) fn new(
         work: &mut Work<'_>,
         source: &Source<'n, K, H>,
         pruned: &Pruned,
@@ -92,7 +91,7 @@ impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
         let most = budget.records(Grouping::<H, u64>::BYTES.max(bytes_to_count::<K>()));
         let at_once = budget.records(bytes_to_count::<H>());
         let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
-        let rules = RulesOf::<K, H, R>::of_sequences(work, source, pruned)?;
+        let rules = RulesOf::<u64>::of_sequences(work, source, pruned)?;
         let sizes = Sizes { keys: most.min(u32::MAX.into()) as u32, ..Sizes::default() };
         let plan = Plan::new(work, "sequences that documents can have", network, &rules, sizes)?;
         let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;

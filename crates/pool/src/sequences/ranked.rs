@@ -67,7 +67,7 @@ impl<'n, K: Key, H: Key, C: Count> RankedIndex<'n, K, H, C> {
             return Err(Error::Unsupported { what });
         }
         let documents = documents as u32;
-        let of_rules = RuleDocuments::new::<K, H, R>(work, source, pruned)?;
+        let of_rules = RuleDocuments::new::<R>(work, source.scope(), pruned)?;
         let budget = Budget::new(work);
         let most = budget.records(Grouping::<H, u32>::BYTES);
         let at_once = budget.records(BYTES_OF_A_SITE + 2 * size_of::<Record<H, u32>>() as u64);

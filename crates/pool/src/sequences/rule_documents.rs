@@ -7,10 +7,10 @@
 //! Cost: the pruned rules that each document uses. In the pool: 8 bytes for each rule of each document (12 in texts of 2^32 words and
 //! more), twice while they are transposed, and 4 bytes a rule.
 
-use tadoc_core::{Array, Network};
+use tadoc_core::Array;
 
 use super::keys::Key;
-use super::source::Source;
+use super::source::{Scope, Source};
 use super::{Budget, weights};
 use crate::Result;
 use crate::bounds::{Bound, bounds};
@@ -30,8 +30,8 @@ const COUNTS: usize = 2;
 const BYTES_OF_AN_ENTRY: u64 = 32;
 
 /// Rules as what documents are walked for.
-pub(super) struct RulesOf<'s, 'n, K, H, R: entry::Key> {
-    source: &'s Source<'n, K, H>,
+pub(super) struct RulesOf<'n, R: entry::Key> {
+    scope: Scope<'n>,
     items: u32,
     /// How many sequences a symbol of the root can end that are not inside it: none if rules alone matter, else those of its head.
     crossing: u32,
@@ -40,50 +40,47 @@ pub(super) struct RulesOf<'s, 'n, K, H, R: entry::Key> {
     own: Array<R::Entry>,
 }
 
-impl<'s, 'n, K: Key, H: Key, R: entry::Key> RulesOf<'s, 'n, K, H, R> {
-    /// The rules that give the sequences of a source, with bounds of rules.
-    fn of_rules(
-        work: &mut Work<'_>,
-        source: &'s Source<'n, K, H>,
-        pruned: &Pruned,
-    ) -> Result<Self> {
-        Self::new(work, source, pruned, 0, |rule| source.has_any(rule).into(), |_| u64::MAX)
+impl<'n, R: entry::Key> RulesOf<'n, R> {
+    /// The rules that give sequences, with bounds of rules.
+    fn of_rules(work: &mut Work<'_>, scope: Scope<'n>, pruned: &Pruned) -> Result<Self> {
+        Self::new(work, scope, pruned, 0, |rule| scope.has_any(rule).into(), |_| u64::MAX)
     }
 
     /// The same, with bounds of the sequences that they give: what is inside a rule is at most its text.
-    pub(super) fn of_sequences(
+    pub(super) fn of_sequences<K: Key, H: Key>(
         work: &mut Work<'_>,
-        source: &'s Source<'n, K, H>,
+        source: &Source<'n, K, H>,
         pruned: &Pruned,
     ) -> Result<Self> {
         let crossing = source.most_of_a_symbol() as u32;
         let lengths = source.network().lengths();
         let own = |rule| source.most_of(rule);
-        Self::new(work, source, pruned, crossing, own, |rule| lengths[rule as usize])
+        let most = |rule: u32| lengths[rule as usize];
+        Self::new(work, source.scope(), pruned, crossing, own, most)
     }
 
     fn new(
         work: &mut Work<'_>,
-        source: &'s Source<'n, K, H>,
+        scope: Scope<'n>,
         pruned: &Pruned,
         crossing: u32,
         own: impl Fn(u32) -> u64 + Sync,
         most: impl Fn(u32) -> u64 + Sync,
     ) -> Result<Self> {
-        let network = source.network();
+        let network = scope.network;
         let bounds = bounds(work, network, pruned, own, most, u32::MAX.into())?;
         let cuts = pruned.cuts();
         let own = work.fill("rules by themselves", cuts, |operation, own: &mut [R::Entry]| {
             for (rule, own) in (cuts[operation] as u32..).zip(own) {
-                *own = R::Entry::new(R::of_number(rule), source.has_any(rule).into());
+                *own = R::Entry::new(R::of_number(rule), scope.has_any(rule).into());
             }
         })?;
         let items = network.grammar().token_count();
-        Ok(Self { source, items, crossing, bounds, own })
+        Ok(Self { scope, items, crossing, bounds, own })
     }
 }
 
-impl<K: Key, H: Key, R: entry::Key> Emit for RulesOf<'_, '_, K, H, R> {
+impl<R: entry::Key> Emit for RulesOf<'_, R> {
     type Key = R;
 
     #[inline]
@@ -111,7 +108,7 @@ impl<K: Key, H: Key, R: entry::Key> Emit for RulesOf<'_, '_, K, H, R> {
 
     #[inline]
     fn table(&self, rule: u32) -> &[R::Entry] {
-        if self.source.descends(rule) { &[] } else { &self.own[rule as usize..rule as usize + 1] }
+        if self.scope.descends(rule) { &[] } else { &self.own[rule as usize..rule as usize + 1] }
     }
 
     fn numbers(&self) -> Option<usize> {
@@ -129,20 +126,20 @@ pub(super) struct RuleDocuments<C> {
 
 impl<C: Count> RuleDocuments<C> {
     /// Walks all documents, with rules as keys that have counts of this width.
-    pub(super) fn new<K: Key, H: Key, R: entry::Key<Count = C>>(
+    pub(super) fn new<R: entry::Key<Count = C>>(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        scope: Scope<'_>,
         pruned: &Pruned,
     ) -> Result<Self> {
-        let network: &Network = source.network();
+        let network = scope.network;
         let documents = network.documents().len() as u64;
-        let weights = weights::of_rules(work, source, pruned)?;
+        let weights = weights::of_rules(work, scope, pruned)?;
         let at_once = Budget::new(work).records(BYTES_OF_AN_ENTRY);
         let buckets =
             even_buckets::<R>(weights.iter().map(|&weight| weight.min(documents)), at_once);
         let firsts: Vec<u32> =
             std::iter::once(0).chain(buckets.iter().map(|first| first.number())).collect();
-        let rules = RulesOf::<K, H, R>::of_rules(work, source, pruned)?;
+        let rules = RulesOf::<R>::of_rules(work, scope, pruned)?;
         let plan =
             Plan::new(work, "rules that documents can have", network, &rules, Sizes::default())?;
         let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;

@@ -1,7 +1,7 @@
 //! Where the sequences of a network are, in either direction.
 //!
 //! Top-down, a rule gives the sequences that cross a border in its body, and its weight goes on to the rules in it. Bottom-up, a
-//! rule that has a table gives all that is in the table, and its weight stays with it. Whoever goes by [`Source::descends`] and takes what
+//! rule that has a table gives all that is in the table, and its weight stays with it. Whoever goes by [`Scope::descends`] and takes what
 //! [`Source::of_rule`] gives meets every sequence as often as it occurs, and need not know which way it is.
 
 use std::ops::Range;
@@ -18,6 +18,36 @@ use crate::work::Work;
 pub(super) struct Source<'n, K, H> {
     windows: Windows<'n, K, H>,
     tables: Option<Tables<K>>,
+}
+
+/// Which rules give sequences, and whose weight goes on.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scope<'n> {
+    pub(super) network: &'n Network,
+    /// Items of a sequence.
+    n: u64,
+    /// The most items of a rule that has a table; 0 if none has.
+    longest_table: u64,
+}
+
+impl Scope<'_> {
+    /// Whether a rule gives sequences: its weight must be known.
+    #[inline]
+    pub(super) fn has_any(&self, rule: u32) -> bool {
+        self.network.lengths()[rule as usize] >= self.n
+    }
+
+    /// Whether a rule has its sequences in a table.
+    #[inline]
+    fn has_table(&self, rule: u32) -> bool {
+        self.network.lengths()[rule as usize] <= self.longest_table
+    }
+
+    /// Whether the weight of a rule goes on to the rules in it.
+    #[inline]
+    pub(super) fn descends(&self, rule: u32) -> bool {
+        self.has_any(rule) && !self.has_table(rule)
+    }
 }
 
 /// What one operation goes over.
@@ -49,29 +79,17 @@ impl<'n, K: Key, H: Key> Source<'n, K, H> {
         self.windows.network()
     }
 
-    /// Whether the weight of a rule goes on to the rules in it.
-    #[inline]
-    pub(super) fn descends(&self, rule: u32) -> bool {
-        self.windows.has_any(rule) && !self.has_table(rule)
-    }
-
-    /// Whether a rule gives sequences: its weight must be known.
-    #[inline]
-    pub(super) fn has_any(&self, rule: u32) -> bool {
-        self.windows.has_any(rule)
-    }
-
-    #[inline]
-    fn has_table(&self, rule: u32) -> bool {
-        let length = self.network().lengths()[rule as usize];
-        self.tables.as_ref().is_some_and(|tables| tables.has(length))
+    /// Which rules give sequences.
+    pub(super) fn scope(&self) -> Scope<'n> {
+        let longest_table = self.tables.as_ref().map_or(0, Tables::longest);
+        Scope { network: self.network(), n: self.windows.n() as u64, longest_table }
     }
 
     /// Calls `each` with the sequences that a rule gives.
     #[inline]
     pub(super) fn of_rule(&self, rule: u32, mut each: impl FnMut(K)) {
         match &self.tables {
-            Some(tables) if self.has_table(rule) => {
+            Some(tables) if self.scope().has_table(rule) => {
                 tables.get(rule).iter().for_each(|&key| each(key));
             }
             _ => self.windows.of_rule(rule, each),

@@ -71,10 +71,10 @@ impl<K: Key> Tables<K> {
         Ok(Self { longest, starts, entries })
     }
 
-    /// Whether a rule of so many items has its sequences in a table.
+    /// The most items of a rule that has its sequences in a table.
     #[inline]
-    pub(super) fn has(&self, length: u64) -> bool {
-        length <= self.longest
+    pub(super) fn longest(&self) -> u64 {
+        self.longest
     }
 
     /// The table of a rule.

@@ -6,19 +6,18 @@
 
 use tadoc_core::Array;
 
-use super::keys::Key;
-use super::source::Source;
+use super::source::Scope;
 use crate::Result;
 use crate::pruned::Pruned;
 use crate::work::Work;
 
 /// The weight of each rule, or 0 where it has no sequences.
-pub(super) fn of_rules<K: Key, H: Key>(
+pub(super) fn of_rules(
     work: &mut Work<'_>,
-    source: &Source<'_, K, H>,
+    scope: Scope<'_>,
     pruned: &Pruned,
 ) -> Result<Array<u64>> {
-    let network = source.network();
+    let network = scope.network;
     let pruned = pruned.slices();
     let items = network.grammar().token_count() as usize;
     let in_root = &network.root_counts_or(|| crate::weights::count_root(network))[items..];
@@ -32,11 +31,11 @@ pub(super) fn of_rules<K: Key, H: Key>(
         },
         network.levels(),
         |rules, weights| {
-            for rule in rules.filter(|&rule| source.descends(rule)) {
+            for rule in rules.filter(|&rule| scope.descends(rule)) {
                 let weight = weights.get(rule as usize);
                 if weight > 0 {
                     for &[child, times] in pruned.sub_rules(rule) {
-                        if source.has_any(child) {
+                        if scope.has_any(child) {
                             weights.add(child as usize, weight * u64::from(times));
                         }
                     }
