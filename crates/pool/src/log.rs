@@ -225,7 +225,7 @@ mod tests {
             assert_eq!(state.digest, digest_of(&counters));
             for seed in 0..3 {
                 let some = (0..100).map(|index| {
-                    if mixed(seed ^ index) % 2 == 0 {
+                    if mixed(seed ^ index).is_multiple_of(2) {
                         counters[index as usize]
                     } else {
                         flushed[index as usize]

@@ -6,8 +6,11 @@ use crate::work::{Blocks, RULES_AT_ONCE, Starts, Work};
 use crate::{Chain, Persist, Pool, Result};
 
 pub(crate) const ARCHIVE: [u64; 2] = [3, 4];
-/// Rules of the chain: three levels, of which one has several operations.
-const LEVELS: [u32; 4] = [0, 3, 3 + 2 * RULES_AT_ONCE as u32 + 5, 50 + 2 * RULES_AT_ONCE as u32];
+/// Rules of the chain: five levels, of which one has several operations and the others few rules.
+const LEVELS: [u32; 6] = {
+    let many = 2 * RULES_AT_ONCE as u32;
+    [0, 3, 10, 15 + many, 60 + many, 62 + many]
+};
 const OPERATIONS: usize = 24;
 const COUNTERS: usize = 700;
 
@@ -36,9 +39,14 @@ pub(crate) fn chain() -> Chain {
 
 /// Runs the chain in a pool.
 pub(crate) fn run(pool: &mut Pool, persist: Persist) -> Result<Tables> {
+    run_as(pool, persist, &chain())
+}
+
+/// The same as another chain.
+pub(crate) fn run_as(pool: &mut Pool, persist: Persist, chain: &Chain) -> Result<Tables> {
     let mut base = pool.work(&Chain { base: true, name: "the base".into(), key: 2 }, persist, 0)?;
     let filled = fill(&mut base)?;
-    let mut work = pool.work(&chain(), persist, 1 << 16)?;
+    let mut work = pool.work(chain, persist, 1 << 16)?;
     run_chain(&mut work, filled)
 }
 
@@ -102,7 +110,7 @@ pub(crate) fn check(tables: &Tables) {
         })
         .collect();
     assert_eq!(tables.filled[..], filled);
-    let rules = LEVELS[3] as usize;
+    let rules = LEVELS[LEVELS.len() - 1] as usize;
     let mut lengths = vec![0_u64; rules];
     for rule in (0..rules).rev() {
         let level = LEVELS.partition_point(|&start| start as usize <= rule);

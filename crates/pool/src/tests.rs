@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::medium::mapped::Mapped;
 use crate::medium::simulated::Simulated;
-use crate::testing::{ARCHIVE, chain, check, fill, random, run, run_chain};
+use crate::testing::{ARCHIVE, chain, check, fill, random, run, run_as, run_chain};
 use crate::work::Work;
 use crate::{Chain, Error, Persist, Pool};
 
@@ -104,7 +104,12 @@ fn power_is_lost_again_and_again() {
             } else {
                 Persist::Operation
             };
-            if run_until(&medium, persist).is_some() {
+            // Tasks take turns in the same place.
+            let chain = Chain { key: 5 + random(&mut seed) / 7 % 2, ..chain() };
+            let ran = Pool::over(medium.clone(), ARCHIVE)
+                .and_then(|mut pool| run_as(&mut pool, persist, &chain));
+            if let Ok(tables) = ran {
+                check(&tables);
                 break;
             }
             image = medium.image(|| random(&mut seed));
@@ -346,4 +351,43 @@ fn rows_to_work_in_stay_within_memory() {
     assert!(work.scratch::<u8>(1000).unwrap().is_in_memory());
     assert!(work.scratch::<u8>(0).unwrap().is_empty());
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 1);
+}
+
+const KILLED: &str = "TADOC_POOL_OF_A_CHILD";
+const KILLS: usize = 100;
+
+/// What the child of the next test does: the chain, at one level after the other.
+#[test]
+fn child_that_is_killed() {
+    let Some(path) = std::env::var_os(KILLED) else {
+        return;
+    };
+    for key in 0.. {
+        let persist = [Persist::Operation, Persist::Phase, Persist::None][key as usize % 3];
+        let mut pool = Pool::open(path.as_ref(), ARCHIVE).unwrap();
+        check(&run_as(&mut pool, persist, &Chain { key: key / 2, ..chain() }).unwrap());
+    }
+}
+
+/// A process is killed at random moments; the next one finds a pool in which it gets the right tables.
+#[test]
+fn killed_at_any_moment() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("pool");
+    let mut seed = 3;
+    for _ in 0..KILLS {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "tests::child_that_is_killed"])
+            .env(KILLED, &path)
+            .stdout(std::process::Stdio::null())
+            .spawn()
+            .unwrap();
+        std::thread::sleep(std::time::Duration::from_millis(5 + random(&mut seed) % 60));
+        // A child that has found something wrong has ended by itself.
+        assert!(child.try_wait().unwrap().is_none());
+        child.kill().unwrap();
+        child.wait().unwrap();
+    }
+    let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+    check(&run(&mut pool, Persist::Operation).unwrap());
 }

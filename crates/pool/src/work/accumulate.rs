@@ -3,6 +3,7 @@
 //! They are added to in place, by all threads at once. With [`Persist::Operation`](crate::Persist::Operation) what an operation adds is kept aside
 //! until its wave is in the log: that costs sorting it, and 16 bytes of log for each counter that a wave changes.
 
+use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,10 +50,11 @@ impl Work<'_> {
             let mut counters = self.pool().space.region::<u64>(table.offset, length);
             set_initial(&mut counters, initial);
             let values = counters.atomics();
+            let nothing = HashMap::new();
             for level in levels.windows(2) {
                 operations_of(level).collect::<Vec<_>>().into_par_iter().with_max_len(1).for_each(
                     |rules| {
-                        work(rules, &mut Counters { values, aside: None });
+                        work(rules, &mut Counters { values, ahead: &nothing, aside: None });
                     },
                 );
             }
@@ -113,6 +115,9 @@ impl Work<'_> {
             }
         };
         let mut before = 0;
+        // What waits for a record, and what counters are with it.
+        let (mut waiting, mut rules_waiting) = (Vec::new(), 0);
+        let mut ahead: HashMap<u64, u64> = HashMap::new();
         for level in levels.windows(2) {
             let rules: Vec<Range<u32>> = operations_of(level).collect();
             // Those of a wave that is done were recorded together, but not by as many threads perhaps.
@@ -121,19 +126,33 @@ impl Work<'_> {
             for wave in rules[done..].chunks(rayon::current_num_threads()) {
                 let values = counters.atomics();
                 let added = wave.into_par_iter().with_max_len(1).map(|rules| {
-                    let mut own = Counters { values, aside: Some(Vec::new()) };
+                    let mut own = Counters { values, ahead: &ahead, aside: Some(Vec::new()) };
                     work(rules.clone(), &mut own);
                     own.aside.unwrap_or_default()
                 });
                 let added: Vec<[u64; 2]> = added.reduce(Vec::new, joined);
-                let (changes, moved) = changes_of(added, values);
                 state.operations += wave.len() as u64;
+                rules_waiting += wave.iter().map(ExactSizeIterator::len).sum::<usize>();
+                // A level of a few rules is much less than an operation may be: the next ones share its record.
+                if rules_waiting < RULES_AT_ONCE && state.operations < operations {
+                    for &[index, more] in &added {
+                        let value = || values[index as usize].load(Ordering::Relaxed);
+                        let value = ahead.entry(index).or_insert_with(value);
+                        *value = value.wrapping_add(more);
+                    }
+                    waiting.extend(added);
+                    continue;
+                }
+                waiting = joined(waiting, added);
+                let (changes, moved) = changes_of(std::mem::take(&mut waiting), values);
                 state.digest = state.digest.wrapping_add(moved);
                 self.record(&mut log, state, &changes, &counters)?;
                 let values = counters.atomics();
                 changes.par_iter().with_min_len(1 << 12).for_each(|&[index, value]| {
                     values[index as usize].store(value, Ordering::Relaxed);
                 });
+                rules_waiting = 0;
+                ahead.clear();
             }
         }
         Ok(table)
@@ -184,6 +203,8 @@ fn joined(mut one: Vec<[u64; 2]>, mut other: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
 /// Counters that an operation reads and adds to.
 pub struct Counters<'a> {
     values: &'a [AtomicU64],
+    /// Counters to which levels before this one have added what is not in `values` yet.
+    ahead: &'a HashMap<u64, u64>,
     /// What was added, if it is not to be seen yet.
     aside: Option<Vec<[u64; 2]>>,
 }
@@ -192,6 +213,11 @@ impl Counters<'_> {
     /// A counter that nothing of this level adds to.
     #[inline]
     pub fn get(&self, index: usize) -> u64 {
+        if !self.ahead.is_empty()
+            && let Some(&value) = self.ahead.get(&(index as u64))
+        {
+            return value;
+        }
         self.values[index].load(Ordering::Relaxed)
     }
 

@@ -2,7 +2,7 @@
 //!
 //! The table begins with four numbers for every operation; behind them are the sections of all blocks, in the order in which they came, and for each
 //! block the list of its sections. A section is copied once, to its place in the pool, which grows by steps. With
-//! [`Persist::Operation`](crate::Persist::Operation) a block also has a checksum: after a crash, an operation is done if its block has it.
+//! [`Persist::Operation`] a block also has a checksum: after a crash, an operation is done if its block has it.
 
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! Tables whose elements are written once.
 //!
-//! With [`Persist::Operation`](crate::Persist::Operation) there is a checksum for every operation behind the table. It is made durable
+//! With [`Persist::Operation`] there is a checksum for every operation behind the table. It is made durable
 //! together with the operation's elements, in any order: after a crash, an operation is done if its elements have its checksum. That costs reading
 //! what was written once more, while it is in the cache.
 
