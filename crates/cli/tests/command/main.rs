@@ -18,3 +18,5 @@ mod round_trip;
 mod decompress;
 #[cfg(feature = "gpu")]
 mod devices;
+#[cfg(feature = "pool")]
+mod pools;

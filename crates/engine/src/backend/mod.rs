@@ -18,6 +18,7 @@ use std::fmt;
 use std::str::FromStr;
 #[cfg(feature = "gpu")]
 use std::sync::Arc;
+use std::time::Duration;
 
 use tadoc_core::{Answered, Limits, Task, View};
 
@@ -86,6 +87,19 @@ pub struct Run<'v> {
     pub device: Option<String>,
     /// Why it was found there; empty if that was asked for.
     pub reason: String,
+    /// What was done in a pool, if it was found in one.
+    pub pool: Option<PoolReport>,
+}
+
+/// What was done in a pool for an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PoolReport {
+    /// How the pool is mapped.
+    pub medium: &'static str,
+    /// Bytes that it has now.
+    pub bytes: u64,
+    /// Phases whose tables were made, and how long that took; those that were there already are not among them.
+    pub phases: Vec<(String, Duration)>,
 }
 
 /// The backends of a process: a GPU is opened when it is first needed, and what was loaded to it stays there.
@@ -192,7 +206,7 @@ fn on_processor<'v>(
     reason: String,
 ) -> Result<Run<'v>> {
     let answered = analytics::answer(view, task, limits)?;
-    Ok(Run { answered, backend: Choice::Cpu, device: None, reason })
+    Ok(Run { answered, backend: Choice::Cpu, device: None, reason, pool: None })
 }
 
 #[cfg(not(feature = "gpu"))]
@@ -239,7 +253,7 @@ impl Backends {
             gpu.run(view, task, limits).map_err(|error| Error::Gpu { what: error.to_string() })?;
         let info = gpu.device().info();
         let device = Some(format!("{} ({})", info.name, info.selector()));
-        Ok(Run { answered, backend: Choice::Gpu, device, reason })
+        Ok(Run { answered, backend: Choice::Gpu, device, reason, pool: None })
     }
 
     /// The device for about so many operations of random access on so many bytes of text; `None` for the processor.

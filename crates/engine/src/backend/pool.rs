@@ -11,7 +11,7 @@ use tadoc_core::{Limits, Task, View};
 use tadoc_pool::{Persist, Pool, PoolBackend, Resumption};
 use xxhash_rust::xxh64::{Xxh64, xxh64};
 
-use super::{Choice, Run};
+use super::{Choice, PoolReport, Run};
 use crate::analytics;
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
@@ -93,8 +93,16 @@ impl PoolFile {
         }
         let answered = open.backend.run(view, task, limits)?;
         let pool = open.backend.pool();
-        let device = format!("{} in a {}", self.path.display(), pool.medium());
-        Ok(Run { answered, backend: Choice::Pool, device: Some(device), reason: String::new() })
+        let made = pool.resumptions().iter().flat_map(|resumption| resumption.made.clone());
+        let report =
+            PoolReport { medium: pool.medium(), bytes: pool.bytes(), phases: made.collect() };
+        Ok(Run {
+            answered,
+            backend: Choice::Pool,
+            device: Some(self.path.display().to_string()),
+            reason: String::new(),
+            pool: Some(report),
+        })
     }
 
     /// What is to be told of the work so far.

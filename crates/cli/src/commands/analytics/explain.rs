@@ -75,6 +75,12 @@ pub fn report(view: &View, origin: &Origin, run: &Run<'_>, costs: &Costs) -> Str
     ] {
         line(step, &milliseconds(took));
     }
+    if let Some(pool) = &run.pool {
+        line("pool", &format!("{}, {}", pool.medium, units::size(pool.bytes)));
+        for (phase, took) in &pool.phases {
+            line("phase", &format!("{phase}, {}", milliseconds(*took)));
+        }
+    }
     if let Some(bytes) = peak_memory() {
         line("memory", &format!("{} at most", units::size(bytes)));
     }

@@ -105,7 +105,7 @@ trait Question: Sync {
 
 /// An answer to a question that only the processor answers.
 fn on_processor(answered: Answered<'_>) -> Run<'_> {
-    Run { answered, backend: Choice::Cpu, device: None, reason: String::new() }
+    Run { answered, backend: Choice::Cpu, device: None, reason: String::new(), pool: None }
 }
 
 /// Answers a question, in the rayon pool that it is called in.
