@@ -16,11 +16,11 @@ use tadoc_oracle::{Document, Random};
 use super::segments::least_memory;
 use super::support::{Questions, compress, numbered};
 
-/// Documents that become many segments, each with some thousands of words.
-fn documents() -> Vec<Document> {
+/// Documents of so many words each, which become many segments.
+fn documents(words: u64) -> Vec<Document> {
     let mut random = Random::new(3);
     let texts = (0..40).map(|number| {
-        let words = (0..2000).map(|word| {
+        let words = (0..words).map(|word| {
             let gap = if word % 9 == 0 { "\n" } else { " " };
             format!("w{}{gap}", random.rank() % (50 + 30 * number))
         });
@@ -46,11 +46,19 @@ fn ask(archive: &Path, pool: &Path, persist: Persist, questions: &Questions<'_>)
     found
 }
 
+/// Fails if a pool has not all of an archive.
+fn assert_whole(archive: &Path, pool: &Path) {
+    let corpus = Corpus::open(archive).unwrap();
+    let (_, found) = Access::in_pool(&corpus, pool, Persist::Phase).unwrap();
+    assert_eq!(found.finished, ["segments"]);
+    assert!(found.operations.is_none() && found.discarded.is_empty(), "{found:?}");
+}
+
 #[test]
 fn what_is_there_is_not_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let [archive, pool] = ["c.tdc", "c.pool"].map(|name| folder.path().join(name));
-    let documents = documents();
+    let documents = documents(300);
     make(&documents, &archive);
     let questions = Questions::new(Lexer::Words, &documents, &Analyzer::new(), 1, 12);
     for persist in Persist::ALL {
@@ -60,7 +68,7 @@ fn what_is_there_is_not_made_again() {
         for again in Persist::ALL {
             let found = ask(&archive, &pool, again, &questions);
             assert_eq!(found.finished, ["segments"], "{persist}, then {again}");
-            assert!(found.operations.is_none() && found.discarded.is_empty(), "{found:?}");
+            assert_whole(&archive, &pool);
         }
     }
     // What an index has changes nothing in a pool: neither whose it is, nor what is in it.
@@ -76,29 +84,29 @@ fn what_is_there_is_not_made_again() {
 fn what_is_damaged_is_made_again() {
     let folder = tempfile::tempdir().unwrap();
     let [archive, pool] = ["c.tdc", "c.pool"].map(|name| folder.path().join(name));
-    let documents = documents();
+    let documents = documents(300);
     make(&documents, &archive);
     let questions = Questions::new(Lexer::Words, &documents, &Analyzer::new(), 2, 4);
     ask(&archive, &pool, Persist::Phase, &questions);
     let whole = fs::read(&pool).unwrap();
-    // Where two pools of the same work differ is nothing that was written by it: behind header and checkpoints all is one table.
+    // Behind header and checkpoints there is one table.
     let table = 3 << 15;
     let mut random = Random::new(8);
     let mut again = 0;
-    for _ in 0..40 {
+    for _ in 0..24 {
         let mut bytes = whole.clone();
         let place = table + random.below((whole.len() - table) as u64) as usize;
         bytes[place] ^= 1 << random.below(8);
         fs::write(&pool, &bytes).unwrap();
         let found = ask(&archive, &pool, Persist::Phase, &questions);
         match found.discarded.is_empty() {
-            // A byte between two sections has no meaning, but is known by the checksum as all others are.
+            // A byte behind the table has no meaning.
             true => assert_eq!(found.finished, ["segments"], "byte {place}"),
             false => again += 1,
         }
-        assert_eq!(ask(&archive, &pool, Persist::Phase, &questions).finished, ["segments"]);
+        assert_whole(&archive, &pool);
     }
-    assert!(again > 30, "{again} of 40 were made again");
+    assert!(again > 16, "{again} of 24 were made again");
     for length in [whole.len() / 2, table, 100] {
         fs::write(&pool, &whole[..length]).unwrap();
         let found = ask(&archive, &pool, Persist::Phase, &questions);
@@ -111,7 +119,7 @@ fn what_is_damaged_is_made_again() {
 fn segments_that_were_done_are_kept() {
     let folder = tempfile::tempdir().unwrap();
     let [archive, pool] = ["c.tdc", "c.pool"].map(|name| folder.path().join(name));
-    let documents = documents();
+    let documents = documents(300);
     let segments = make(&documents, &archive);
     let questions = Questions::new(Lexer::Words, &documents, &Analyzer::new(), 4, 12);
     let whole = fs::read(&archive).unwrap();
@@ -145,7 +153,7 @@ fn segments_that_were_done_are_kept() {
 fn a_pool_is_of_an_archive_with_its_edits() {
     let folder = tempfile::tempdir().unwrap();
     let [archive, pool] = ["c.tdc", "c.pool"].map(|name| folder.path().join(name));
-    let mut documents = documents();
+    let mut documents = documents(300);
     make(&documents, &archive);
     let before = Questions::new(Lexer::Words, &documents, &Analyzer::new(), 5, 4);
     ask(&archive, &pool, Persist::Phase, &before);
@@ -169,7 +177,7 @@ fn a_pool_is_of_an_archive_with_its_edits() {
 fn operations_hold_next_to_nothing() {
     let folder = tempfile::tempdir().unwrap();
     let [archive, pool] = ["c.tdc", "c.pool"].map(|name| folder.path().join(name));
-    let documents = documents();
+    let documents = documents(300);
     make(&documents, &archive);
     let questions = Questions::new(Lexer::Words, &documents, &Analyzer::new(), 7, 12);
     let corpus = Corpus::open(&archive).unwrap();
@@ -199,7 +207,7 @@ fn maker() {
 fn a_maker_that_is_killed_leaves_nothing_wrong() {
     let folder = tempfile::tempdir().unwrap();
     let [archive, pool] = ["c.tdc", "c.pool"].map(|name| folder.path().join(name));
-    let documents = documents();
+    let documents = documents(2000);
     make(&documents, &archive);
     let questions = Questions::new(Lexer::Words, &documents, &Analyzer::new(), 9, 2);
     let start = |persist: Persist| {
@@ -218,7 +226,7 @@ fn a_maker_that_is_killed_leaves_nothing_wrong() {
     let whole = began.elapsed();
     let mut random = Random::new(10);
     let (mut killed, mut resumed) = (0, 0);
-    for number in 0..60 {
+    for number in 0..36 {
         let persist = Persist::ALL[number % 3];
         let _ = fs::remove_file(&pool);
         let mut maker = start(persist);
@@ -227,9 +235,8 @@ fn a_maker_that_is_killed_leaves_nothing_wrong() {
         killed += u64::from(maker.wait().unwrap().signal() == Some(9));
         let found = ask(&archive, &pool, persist, &questions);
         resumed += u64::from(found.operations.is_some_and(|(_, done, _)| done > 0));
-        // The same work a second time finds all of it.
-        assert_eq!(ask(&archive, &pool, persist, &questions).finished, ["segments"]);
+        assert_whole(&archive, &pool);
     }
-    assert!(killed > 20, "{killed} were killed in the middle");
+    assert!(killed > 12, "{killed} were killed in the middle");
     assert!(resumed > 0, "none of {killed} was gone on with");
 }
