@@ -19,14 +19,15 @@ const IMAGE_HEADER: usize = 256;
 const DOCUMENTS_AT_ONCE: usize = 1 << 16;
 
 impl Pool {
-    /// The view that was stored for a question, with its arrays where they lie in the pool; `None` if there is none, or it is damaged.
-    pub fn view(&mut self, question: u64) -> Result<Option<View>> {
+    /// The view that was stored for a question, with its arrays where they lie in the pool; `None` if there is none, or it is damaged. With
+    /// `counts_only`, the root is not read, and the view has counts instead.
+    pub fn view(&mut self, question: u64, counts_only: bool) -> Result<Option<View>> {
         if self.directory.groups[IMAGE].key != question || self.directory.groups[IMAGE].tables == 0
         {
             return Ok(None);
         }
         self.begin(IMAGE, question, VIEW);
-        let view = self.open_view(question)?;
+        let view = self.open_view(question, counts_only)?;
         if view.is_none() {
             self.directory.cut(IMAGE, 0);
             self.resumption()
@@ -37,7 +38,7 @@ impl Pool {
     }
 
     /// Opens the image; `None` if anything is wrong with it.
-    fn open_view(&mut self, question: u64) -> Result<Option<View>> {
+    fn open_view(&mut self, question: u64, counts_only: bool) -> Result<Option<View>> {
         let table = self.directory.tables[0].clone();
         let documents = self.directory.tables.get(1).cloned();
         let Some(documents) = documents.filter(|_| self.directory.groups[IMAGE].tables == 2) else {
@@ -53,7 +54,7 @@ impl Pool {
         let numbers =
             self.space.shared::<u32>(documents.offset, documents.bytes as usize / 4).to_vec();
         let bytes = self.space.shared::<u8>(table.offset, table.bytes as usize);
-        let view = open_image(bytes.into(), self.archive(), numbers, false).ok();
+        let view = open_image(bytes.into(), self.archive(), numbers, counts_only).ok();
         if view.is_some() {
             self.resumption().finished.extend([VIEW.to_owned(), DOCUMENTS.to_owned()]);
         }
@@ -83,7 +84,9 @@ impl Pool {
             sums: 0,
         };
         self.zeros(table.offset..table.end())?;
-        image.write(&mut self.space.region(table.offset, table.bytes as usize));
+        image
+            .write(|offset, bytes| self.space.write(table.offset + offset, bytes))
+            .map_err(|error| self.failed(error, table.end()))?;
         table.sums = self.image_sums(&table);
         self.finish_with_sums(IMAGE, table.clone(), persist)?;
         let documents = view.network().documents();
@@ -153,15 +156,16 @@ mod tests {
             check(&run(&mut pool, persist).unwrap());
             drop(pool);
             let mut pool = Pool::open(&path, ARCHIVE).unwrap();
-            assert!(pool.view(6).unwrap().is_none());
-            assert_same(&pool.view(5).unwrap().unwrap(), &view);
+            assert!(pool.view(6, false).unwrap().is_none());
+            assert!(!pool.view(5, true).unwrap().unwrap().network().has_root());
+            assert_same(&pool.view(5, false).unwrap().unwrap(), &view);
             check(&run(&mut pool, persist).unwrap());
             let found: usize = pool.resumptions().iter().map(|found| found.finished.len()).sum();
-            assert_eq!(found, 7);
+            assert_eq!(found, 9);
         }
         let mut pool = Pool::open(&path, ARCHIVE).unwrap();
         pool.initialise(6, &view, &counts, Persist::Phase).unwrap();
-        assert!(pool.view(5).unwrap().is_none());
+        assert!(pool.view(5, false).unwrap().is_none());
     }
 
     /// Power is lost while the view is stored, and bits of it are flipped: it is there and right, or not there.
@@ -194,7 +198,7 @@ mod tests {
         for image in &images {
             let mut pool =
                 Pool::over(Arc::new(Simulated::from_image(image, ROOM)), ARCHIVE).unwrap();
-            match pool.view(5).unwrap() {
+            match pool.view(5, false).unwrap() {
                 Some(found) => {
                     assert_same(&found, &view);
                     there += 1;

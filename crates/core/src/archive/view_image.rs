@@ -95,22 +95,23 @@ impl<'v> ViewImage<'v> {
         (self.end - ALIGNMENT).div_ceil(BLOCK)
     }
 
-    /// Writes all of it, on all threads.
-    ///
-    /// # Panics
-    /// If there is not as much room as it has bytes.
-    pub fn write(&self, into: &mut [u8]) {
-        assert_eq!(into.len() as u64, self.len(), "the room for an image is as long as it");
-        let (header, rest) = into.split_at_mut(ALIGNMENT as usize);
-        header.copy_from_slice(&self.header);
-        let (blocks, sums) = rest.split_at_mut((self.end - ALIGNMENT) as usize);
-        let blocks = blocks.par_chunks_mut(BLOCK as usize).zip(sums.par_chunks_mut(8));
-        blocks.enumerate().for_each(|(number, (block, sum))| {
-            sum.copy_from_slice(&self.fill(number as u64, block).to_le_bytes());
+    /// Gives all of it, on all threads: `put` gets where bytes are in it, and the bytes, in any order.
+    pub fn write<E: Send>(
+        &self,
+        put: impl Fn(u64, &[u8]) -> Result<(), E> + Sync,
+    ) -> Result<(), E> {
+        put(0, &self.header)?;
+        let sums = (0..self.blocks()).into_par_iter().map_init(Vec::new, |block, number| {
+            let length = (self.end - ALIGNMENT - number * BLOCK).min(BLOCK);
+            block.resize(length as usize, 0);
+            let sum = self.fill(number, block);
+            put(ALIGNMENT + number * BLOCK, block)?;
+            Ok(sum.to_le_bytes())
         });
+        put(self.end, &sums.collect::<Result<Vec<[u8; 8]>, E>>()?.concat())
     }
 
-    /// Gives all of it, piece by piece.
+    /// Gives all of it, piece by piece, in order.
     pub(super) fn stream(&self, mut write: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         write(&self.header)?;
         let mut block = vec![0; BLOCK.min(self.end - ALIGNMENT) as usize];
@@ -330,8 +331,13 @@ mod tests {
         let view = view(times);
         let counts = counts(&view, times);
         let image = ViewImage::new(&view, &counts, FINGERPRINT);
-        let mut bytes = vec![1; image.len() as usize];
-        image.write(&mut bytes);
+        let bytes = std::sync::Mutex::new(vec![1; image.len() as usize]);
+        let put = |offset: u64, piece: &[u8]| {
+            bytes.lock().unwrap()[offset as usize..][..piece.len()].copy_from_slice(piece);
+            Ok::<(), std::convert::Infallible>(())
+        };
+        image.write(put).unwrap();
+        let bytes = bytes.into_inner().unwrap();
         let mut streamed = Vec::new();
         let take = |piece: &[u8]| {
             streamed.extend_from_slice(piece);

@@ -162,7 +162,7 @@ impl Backends {
     ) -> Result<(View, Origin)> {
         #[cfg(feature = "pool")]
         if let Some(pool) = &self.pool {
-            return pool.view(corpora, analyzer, documents, observer);
+            return pool.view(corpora, analyzer, documents, detail, observer);
         }
         view::open(corpora, analyzer, documents, detail, observer)
     }

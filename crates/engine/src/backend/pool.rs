@@ -45,12 +45,13 @@ impl PoolFile {
         self.open.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The view of a question, in the pool.
+    /// The view of a question, in the pool. One that is not there is made whole, for whatever is asked next.
     pub(super) fn view(
         &self,
         corpora: &[&Corpus],
         analyzer: &Analyzer,
         documents: Option<&[u32]>,
+        detail: Detail,
         observer: &dyn Observer,
     ) -> Result<(View, Origin)> {
         let archives = fingerprint(corpora);
@@ -63,7 +64,7 @@ impl PoolFile {
         }
         let open = open.as_mut().expect("it was just opened");
         let question = question(analyzer, documents);
-        let stored = open.backend.pool().view(question)?;
+        let stored = open.backend.pool().view(question, detail == Detail::Counts)?;
         let (view, origin) = match stored {
             Some(view) => (view, Origin::Pool),
             None => {

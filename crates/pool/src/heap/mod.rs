@@ -6,7 +6,7 @@
 //! and all blocks before that, are the system allocator's. A block that is in the file is known by its address.
 //!
 //! Room is reserved in the file before a block is given out; if the disk is full, the block is the system allocator's, and nothing ends
-//! with a SIGBUS. Stretches that were given back keep their pages for the next block, up to [`KEPT_PAGES`]; the others are
+//! with a SIGBUS. Stretches that were given back keep their pages for the next block, up to a part of the machine's memory; the others are
 //! punched out of the file.
 //!
 //! Off, it costs a comparison of the size and, for large blocks, the look at a flag. On, a large block costs a lock, a search in a tree and a call
@@ -32,8 +32,9 @@ use self::extents::{Extent, Extents};
 
 /// Smaller blocks are never in the file.
 pub const LEAST_SPILLED: usize = 256 << 10;
-/// Bytes of stretches that are free and keep their pages.
-const KEPT_PAGES: usize = 256 << 20;
+/// Free stretches keep their pages up to this part of the machine's memory: what is used again soon costs nothing then, and a system that is short of memory
+/// has not much to write out that nobody needs.
+const KEPT_PAGES: u64 = 16;
 /// Stretches of the file start at multiples of this, and have multiples of it as lengths.
 const GRAIN: usize = 64 << 10;
 /// What the addresses of stretches are multiples of, whatever the mapping starts at.
@@ -56,6 +57,8 @@ struct SpillFile {
     /// Holds the range; never unmapped while the heap is there.
     _map: MmapRaw,
     extents: Extents,
+    /// Bytes of free stretches that may keep their pages.
+    kept: usize,
 }
 
 impl SpillingHeap {
@@ -95,7 +98,11 @@ impl SpillingHeap {
         }
         self.base.store(map.as_mut_ptr() as usize, Ordering::Release);
         self.length.store(length, Ordering::Release);
-        *own = Some(SpillFile { file, _map: map, extents: Extents::new(length / GRAIN * GRAIN) });
+        let memory = rustix::system::sysinfo();
+        let memory = memory.totalram.saturating_mul(memory.mem_unit.into());
+        let kept = usize::try_from(memory / KEPT_PAGES).unwrap_or(usize::MAX);
+        let extents = Extents::new(length / GRAIN * GRAIN);
+        *own = Some(SpillFile { file, _map: map, extents, kept });
         self.is_on.store(true, Ordering::Release);
         Ok(())
     }
@@ -211,7 +218,7 @@ impl SpillFile {
 
     fn give(&mut self, start: usize, length: usize) {
         let mut extent = Extent { start, length, is_zero: false, is_reserved: true, kept: length };
-        if self.extents.kept() + length > KEPT_PAGES {
+        if self.extents.kept() + length > self.kept {
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
             let punch = || fallocate(self.file.as_fd(), flags, start as u64, length as u64);
             if rustix::io::retry_on_intr(punch).is_ok() {
