@@ -34,6 +34,10 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+/// The system's allocator, but for the plain-text program under a limit of its memory ([`rival`]).
+#[global_allocator]
+static HEAP: tadoc::pool::SpillingHeap = tadoc::pool::SpillingHeap::new();
+
 /// Measures tadoc beside other compressors, its analytics beside plain text, and random access
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", max_term_width = 100)]

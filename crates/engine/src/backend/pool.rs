@@ -110,22 +110,20 @@ impl PoolFile {
     pub(super) fn notes(&self) -> Vec<String> {
         let open = self.lock();
         let Some(open) = open.as_ref() else { return Vec::new() };
-        open.backend.pool().resumptions().iter().flat_map(notes).collect()
+        notes(open.backend.pool().resumptions())
     }
 }
 
-/// What is to be told of a chain of phases, and of random access.
-pub fn notes(resumption: &Resumption) -> Vec<String> {
-    let chain = &resumption.chain;
-    let again = resumption.discarded.iter().map(|what| format!("made again: {what}"));
-    let mut notes: Vec<String> = again.collect();
-    match (&resumption.operations, resumption.finished.last()) {
-        (Some((phase, done, of)), _) => {
-            notes.push(format!(
-                "resumed: {chain} in phase `{phase}`, {done} of {of} operations done"
-            ));
-        }
-        (None, Some(_)) if resumption.made.is_empty() => {
+/// What is to be told of chains of phases: of all what was given up, and of the last one, which is the task, where it was resumed.
+pub fn notes(chains: &[Resumption]) -> Vec<String> {
+    let discarded = chains.iter().flat_map(|resumption| &resumption.discarded);
+    let mut notes: Vec<String> = discarded.map(|what| format!("discarded: {what}")).collect();
+    let Some(task) = chains.last() else { return notes };
+    let chain = &task.chain;
+    match (&task.operations, task.finished.last()) {
+        (Some((phase, done, of)), _) => notes
+            .push(format!("resumed: {chain} in phase `{phase}`, {done} of {of} operations done")),
+        (None, Some(_)) if task.made.is_empty() => {
             notes.push(format!("the pool has {chain} already"));
         }
         (None, Some(last)) => notes.push(format!("resumed: {chain} behind phase `{last}`")),
@@ -203,18 +201,26 @@ mod tests {
     #[test]
     fn notes_say_where_work_goes_on() {
         let told = |finished: &[&str], operations: Option<(&str, u64, u64)>, made: &[&str]| {
-            notes(&Resumption {
+            let view = Resumption {
+                chain: "view".into(),
+                finished: vec!["view".into()],
+                ..Default::default()
+            };
+            let task = Resumption {
                 chain: "sort".into(),
                 finished: finished.iter().map(|name| name.to_string()).collect(),
                 operations: operations.map(|(name, done, of)| (name.into(), done, of)),
                 discarded: Vec::new(),
                 made: made.iter().map(|name| (name.to_string(), Default::default())).collect(),
-            })
+            };
+            notes(&[view, task])
         };
         assert!(told(&[], None, &["weights"]).is_empty());
         assert_eq!(told(&["weights"], None, &["rows"]), ["resumed: sort behind phase `weights`"]);
         assert_eq!(told(&["weights", "rows"], None, &[]), ["the pool has sort already"]);
         let within = told(&["weights"], Some(("rows", 3, 8)), &["rows"]);
         assert_eq!(within, ["resumed: sort in phase `rows`, 3 of 8 operations done"]);
+        let damaged = Resumption { discarded: vec!["the view".into()], ..Default::default() };
+        assert_eq!(notes(&[damaged, Resumption::default()]), ["discarded: the view"]);
     }
 }

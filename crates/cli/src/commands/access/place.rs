@@ -52,8 +52,9 @@ pub fn open<'c>(
 ) -> tadoc::Result<Access<'c>> {
     let (path, persist) = pool.file()?;
     let (access, found) = Access::in_pool(corpus, path, persist)?;
-    if !quiet {
-        let notes = tadoc::backend::notes(&found);
+    // That everything was there is what one expects of the second question, and not worth telling.
+    if !quiet && !(found.made.is_empty() && found.discarded.is_empty()) {
+        let notes = tadoc::backend::notes(&[found]);
         notes.iter().for_each(|note| crate::failure::print_note(note));
     }
     Ok(access)
