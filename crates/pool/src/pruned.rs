@@ -5,7 +5,7 @@
 //! come before it. So a sweep down, and one up, read the pool from end to end.
 //!
 //! Made once for a pool, by three phases: how many pairs each rule has, where they start, and the pairs. Cost: every body is sorted twice. Size: 20
-//! bytes a rule (8 of them their sizes, which are not read again) and 8 a pair.
+//! bytes a rule (8 of them sizes, which only the phase behind them needs) and 8 a pair.
 
 use tadoc_core::{Array, Network};
 
