@@ -12,13 +12,15 @@
 //!   plain functions of finished tables; that they survive a crash is nothing that they need to know.
 //! - the file below it: `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, tables), `image`
 //!   (the view in it), `log` (counters that change in place). docs/pool.md says what every byte means.
-//! - `pruned`: the rules as all tasks over words read them; made once for a pool.
+//! - `pruned`: the rules as all tasks over words read them; made once for a view.
 //! - `weights` (top-down) and `tables` (bottom-up): what the whole corpus has, and what each rule has; `bounds` says how much it can be before it is counted.
 //! - `plan` and `walk`: one document after the other, counted in a `hash_table` with the rules that wait in a `queue`; `transpose` turns that round to the documents
 //!   of each key. They are for keys of any kind (`entry`); `terms` makes them go over terms.
-//! - `tasks`, with `rank` and `vectors` for the order of rows, and `answer`, which shows rows straight from the pool; `select` chooses the strategy.
-//! - `sequences`: the tasks over sequences of terms.
-//! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a pool.
+//! - `sequences`: the tasks over sequences of terms, from the ends of rules to their rows.
+//! - `tasks`: the chain of each task, with `rank` and `vectors` for the order of rows, and `answer`, which shows rows straight from the pool; `select` chooses the
+//!   strategy, `backend` runs the pruned rules and a chain in a pool that is open.
+//! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a view in the pool.
+//! - `error`: what can go wrong, worded for people.
 
 pub mod answer;
 pub mod backend;
@@ -67,7 +69,7 @@ pub enum Persist {
     /// At the end of every phase: a crash costs the phase that was at work.
     #[default]
     Phase,
-    /// After every operation, each of which is there as a whole or not at all: a crash costs the operations that were at work.
+    /// After a few operations for each thread, each of which is there as a whole or not at all: a crash costs those that were at work.
     Operation,
     /// Never; whatever the system has written by itself is used again if its checksums hold.
     None,

@@ -4,8 +4,8 @@
 //! sub-rules first, and rules follow each other in their order, which is the order of a sweep: from the first to the last, all users of a rule
 //! come before it. So a sweep down, and one up, read the pool from end to end.
 //!
-//! Made once for a pool, by three phases: how many pairs each rule has, where they start, and the pairs. Cost: every body is sorted twice. Size: 12
-//! bytes a rule and 8 a pair.
+//! Made once for a pool, by three phases: how many pairs each rule has, where they start, and the pairs. Cost: every body is sorted twice. Size: 20
+//! bytes a rule (8 of them sizes, which only the phase behind them needs) and 8 a pair.
 
 use tadoc_core::{Array, Network};
 
