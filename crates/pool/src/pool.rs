@@ -22,9 +22,12 @@ use crate::layout::{
 };
 use crate::medium::mapped::Mapped;
 use crate::medium::space::Space;
-use crate::medium::{self, Medium, PAGE};
+use crate::medium::{self, Advice, Medium, PAGE};
 use crate::work::Work;
 use crate::{Error, Persist, Result};
+
+/// Blocks that are fetched while those before them are read.
+const FETCHED_BLOCKS: u64 = 64;
 
 /// What a row of phases is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -343,14 +346,24 @@ impl Pool {
         self.resize(self.next_offset())
     }
 
-    /// The checksum of every block of a table.
+    /// The checksum of every block of a table. While some blocks are read, the next ones are fetched, so that a table that is not in memory comes at the
+    /// speed of the medium.
     fn sums(&self, table: &Table) -> Vec<u64> {
         if table.blocks() == 0 {
             return Vec::new();
         }
         let bytes = self.space.shared::<u8>(table.offset, table.bytes as usize);
-        let blocks = bytes.par_chunks(BLOCK as usize).with_max_len(1);
-        blocks.map(|block| xxh64(block, table.identity)).collect()
+        let mut sums = Vec::with_capacity(table.blocks());
+        for (number, stretch) in bytes.chunks((FETCHED_BLOCKS * BLOCK) as usize).enumerate() {
+            let next = table.offset + (number as u64 + 1) * FETCHED_BLOCKS * BLOCK;
+            let end = (table.offset + table.bytes).min(next + FETCHED_BLOCKS * BLOCK);
+            if next < end {
+                self.space.advise(next..end, Advice::WillNeed);
+            }
+            let blocks = stretch.par_chunks(BLOCK as usize).with_max_len(1);
+            sums.par_extend(blocks.map(|block| xxh64(block, table.identity)));
+        }
+        sums
     }
 
     /// Whether a table is as it was when it was finished.

@@ -130,7 +130,6 @@ impl Mapping {
 
     pub(super) fn advise(&self, range: Range<u64>, advice: Advice) {
         let advice = match advice {
-            Advice::Sequential => SystemAdvice::Sequential,
             Advice::Random => SystemAdvice::Random,
             Advice::WillNeed => SystemAdvice::WillNeed,
         };

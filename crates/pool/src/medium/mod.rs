@@ -25,8 +25,6 @@ pub const PAGE: u64 = 4096;
 /// How a range will be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Advice {
-    /// From one end to the other.
-    Sequential,
     /// Here and there.
     Random,
     /// Soon, and all of it.
