@@ -83,11 +83,12 @@ maps_elsewhere() {
     ! TADOC_DAX_FOLDER=/tmp timeout -s KILL 120 /tests/dax && grep -q 'test result: FAILED' /tmp/printed
 }
 
-# run_tests NAME: the tests of a program, in the folder that cargo would run them in, with their temporary files on the NVDIMM. Without KVM
-# they are slow, so property tests have fewer cases.
+# run_tests NAME: the tests of a program that work in files, in the folder that cargo would run them in, with their temporary files on the
+# NVDIMM. Those on simulated memory and those of algorithms would test nothing here that they do not test elsewhere, and without KVM they are slow.
 run_tests() {
     cd "$(cat /package)" || return 1
-    PROPTEST_CASES=16 TMPDIR=/mnt/tmp timeout -s KILL 1800 "/tests/$1" || return 1
+    PROPTEST_CASES=16 TMPDIR=/mnt/tmp timeout -s KILL 1800 "/tests/$1" \
+        on_a_file found_finished found_again one_process other_files another_ killed_at_any_moment rows_to_work_in medium:: || return 1
     cd /
     grep '^test result' /tmp/printed
 }
