@@ -32,8 +32,7 @@ fn documents(words: u64) -> Vec<Document> {
 /// Makes an archive of them; gives how many segments it has.
 fn make(documents: &[Document], path: &Path) -> u64 {
     let least = least_memory(path);
-    let segments =
-        compress(documents, path, Lexer::Words, Builder::RePair, Some(least)).unwrap();
+    let segments = compress(documents, path, Lexer::Words, Builder::RePair, Some(least)).unwrap();
     assert!(segments > 10, "{segments} segments");
     segments
 }
