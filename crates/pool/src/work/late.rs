@@ -280,8 +280,9 @@ impl Making {
         let made = made.and_then(|changed| Ok(self.record(&changed)?));
         // Whatever more the file has got.
         self.pool.resize(self.pool.next_offset())?;
+        made?;
         self.again.push(number);
-        made
+        Ok(())
     }
 
     /// Ends the phase.
@@ -318,3 +319,6 @@ impl LateBlock {
         bytemuck::cast_slice(&self.bytes[self.sections[section].clone()])
     }
 }
+
+#[cfg(test)]
+mod tests;
