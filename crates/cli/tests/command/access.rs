@@ -510,7 +510,11 @@ fn pools_are_told_of() {
     archive(&folder, "other.tdc", &[("a".into(), b"tide".to_vec())]);
     let run = folder.run(&[&["count", "other.tdc", "tide"], &in_pool[..]].concat()).exits(2);
     assert!(run.stderr().contains("is of another archive"), "{}", run.stderr());
-    std::fs::write(folder.path("text"), "no pool, but some text that is longer than a header of one\n").unwrap();
+    std::fs::write(
+        folder.path("text"),
+        "no pool, but some text that is longer than a header of one\n",
+    )
+    .unwrap();
     let run = count(&["--backend", "pool", "--pool", "text"]).exits(2);
     assert!(run.stderr().contains("is not a pool"), "{}", run.stderr());
 }

@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use rayon::prelude::*;
-use tadoc_core::archive::dictionary::TokenForm;
 use tadoc_core::archive::Dictionary;
+use tadoc_core::archive::dictionary::TokenForm;
 
 use super::unpacked::{FirstTokens, Unpacked};
 use crate::error::Result;

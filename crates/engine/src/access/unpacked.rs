@@ -119,7 +119,9 @@ impl FirstTokens {
     #[cfg(feature = "pool")]
     pub(super) fn new(tokens: u32, firsts: &[u32]) -> Self {
         let mut marks = vec![0_u64; (tokens as usize).div_ceil(GROUP)];
-        firsts.iter().for_each(|&first| marks[first as usize / GROUP] |= 1 << (first % GROUP as u32));
+        firsts
+            .iter()
+            .for_each(|&first| marks[first as usize / GROUP] |= 1 << (first % GROUP as u32));
         let before = marks.iter().scan(0, |words, marks| {
             let next = *words + marks.count_ones();
             Some(std::mem::replace(words, next))
@@ -187,7 +189,8 @@ impl FirstTokens {
     /// All tokens, cut where a word begins.
     pub(super) fn cuts(&self) -> Vec<Range<u32>> {
         let marks = &self.marks[..];
-        let is_first = |token: &u32| marks[*token as usize / GROUP] >> (token % GROUP as u32) & 1 == 1;
+        let is_first =
+            |token: &u32| marks[*token as usize / GROUP] >> (token % GROUP as u32) & 1 == 1;
         let begins = (0..self.tokens).step_by(TOKENS_AT_ONCE as usize);
         let mut cuts: Vec<u32> =
             begins.filter_map(|begin| (begin..self.tokens).find(is_first)).collect();

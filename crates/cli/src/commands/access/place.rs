@@ -45,7 +45,11 @@ pub fn prepare(pool: &PoolArguments) -> anyhow::Result<()> {
 
 /// Opens an archive in a pool, and tells what was there.
 #[cfg(feature = "pool")]
-pub fn open<'c>(pool: &PoolArguments, corpus: &'c Corpus, quiet: bool) -> tadoc::Result<Access<'c>> {
+pub fn open<'c>(
+    pool: &PoolArguments,
+    corpus: &'c Corpus,
+    quiet: bool,
+) -> tadoc::Result<Access<'c>> {
     let (path, persist) = pool.file()?;
     let (access, found) = Access::in_pool(corpus, path, persist)?;
     if !quiet {
@@ -59,7 +63,9 @@ pub fn open<'c>(pool: &PoolArguments, corpus: &'c Corpus, quiet: bool) -> tadoc:
 #[cfg(feature = "pool")]
 pub fn tell_made_again(access: &Access<'_>) {
     for segment in access.made_again() {
-        crate::failure::print_note(&format!("made again: segment {segment} in the pool, which was damaged"));
+        crate::failure::print_note(&format!(
+            "made again: segment {segment} in the pool, which was damaged"
+        ));
     }
 }
 
