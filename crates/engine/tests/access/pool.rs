@@ -140,7 +140,7 @@ fn segments_that_are_not_asked_for_are_not_read() {
     assert_eq!(access.made_again(), [0_usize; 0]);
     assert_eq!(fs::read(&pool).unwrap(), bytes);
     let last = documents.len() - 1;
-    assert_eq!(access.extract(last, 3, 50).unwrap(), documents[last].1[3..53]);
+    assert_eq!(access.extract(last as u32, 3, 50).unwrap(), documents[last].1[3..53]);
     assert_eq!(access.made_again(), [access.segment_count() - 1]);
     // All threads ask for all segments at once.
     let questions = Questions::new(Lexer::Words, &documents, &Analyzer::new(), 3, 4);
