@@ -41,6 +41,7 @@ pub(super) struct Read {
 }
 
 /// How much of everything a segment has. The figures of an archive are not those of a segment that edits have touched.
+#[cfg(feature = "pool")]
 pub(super) fn figures(segment: &SegmentInfo) -> [u64; 7] {
     [
         segment.documents,

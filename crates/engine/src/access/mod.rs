@@ -29,7 +29,6 @@ mod cursor;
 #[cfg(feature = "gpu")]
 mod device;
 mod find;
-#[cfg(feature = "pool")]
 mod kept;
 mod lines;
 mod occurrences;
@@ -100,7 +99,7 @@ enum Source {
     Archive(Index),
     /// A pool.
     #[cfg(feature = "pool")]
-    Pool(tadoc_pool::work::LateBlocks),
+    Pool(Box<tadoc_pool::work::LateBlocks>),
 }
 
 /// The documents that a question is about.

@@ -47,7 +47,7 @@ impl<'c> Access<'c> {
                 put_segment(corpus, number, block)
             })?;
         let found = blocks.resumption();
-        Ok((Self::new(corpus, Source::Pool(blocks), Index::Fast)?, found))
+        Ok((Self::new(corpus, Source::Pool(Box::new(blocks)), Index::Fast)?, found))
     }
 
     /// Segments that were found damaged in the pool since it was opened, and were made again.

@@ -13,7 +13,6 @@ use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WORDS_EVER
 use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
 
 use super::build;
-#[cfg(feature = "pool")]
 use super::kept::{KeptSegment, Read};
 use super::texts::Texts;
 use super::tokens::TokenStore;
@@ -85,7 +84,7 @@ impl<'c> Segment<'c> {
     }
 
     /// Takes it as it is kept outside of the archive.
-    #[cfg(feature = "pool")]
+    #[cfg_attr(not(feature = "pool"), allow(dead_code))]
     pub(super) fn kept(corpus: &'c Corpus, number: usize, kept: &KeptSegment) -> Result<Self> {
         let Read { navigation, root, word_documents, tokens } =
             kept.read(&corpus.summary().segments[number])?;
