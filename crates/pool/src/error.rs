@@ -80,6 +80,14 @@ pub enum Error {
         /// Which one.
         path: PathBuf,
     },
+    /// What was just written is not what is read.
+    #[error(
+        "the pool {} has other bytes than were just written to it, so its device is failing; give it another place with --pool", path.display()
+    )]
+    FailingDevice {
+        /// Which one.
+        path: PathBuf,
+    },
     /// What the view or the task is made of is wrong.
     #[error(transparent)]
     Core(#[from] tadoc_core::Error),

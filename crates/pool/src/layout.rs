@@ -71,11 +71,13 @@ pub(crate) enum Kind {
     Fill = 2,
     Counters = 3,
     Blocks = 4,
+    /// Blocks each of which has a checksum of its own.
+    LateBlocks = 5,
 }
 
 impl Kind {
     fn of(number: u32) -> Option<Self> {
-        [Self::Image, Self::Fill, Self::Counters, Self::Blocks]
+        [Self::Image, Self::Fill, Self::Counters, Self::Blocks, Self::LateBlocks]
             .into_iter()
             .find(|&kind| kind as u32 == number)
     }
@@ -105,7 +107,7 @@ impl Table {
     /// How many checksums it has.
     pub(crate) fn blocks(&self) -> usize {
         match self.kind {
-            Kind::Image => 0,
+            Kind::Image | Kind::LateBlocks => 0,
             _ => self.bytes.div_ceil(BLOCK) as usize,
         }
     }

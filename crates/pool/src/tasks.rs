@@ -155,7 +155,7 @@ fn of_documents<'v, K: Key>(
             let blocks =
                 work.append("documents of terms", entries.buckets(), |bucket, block| {
                     let mut postings = entries.postings(bucket);
-                    postings.keep(&is_kept, top);
+                    postings.keep(is_kept, top);
                     DocumentsOfKeys::<K, TermNames>::put(&postings, block);
                     Ok(())
                 })?;

@@ -88,6 +88,37 @@ fn power_is_lost_at_every_event() {
     }
 }
 
+/// Blocks that are large are made durable before a wave has all its operations.
+#[test]
+fn large_blocks_are_durable_soon() {
+    const OPERATIONS: usize = 5;
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(2).build().unwrap();
+    for (bytes, kept) in [(20 << 20, true), (20 << 10, false)] {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("pool");
+        let run = |fails: bool| {
+            threads.install(|| {
+                let mut pool = Pool::open(&path, ARCHIVE)?;
+                let mut work = pool.work(&chain(), Persist::Operation, 0)?;
+                let blocks = work.append("blocks", OPERATIONS, |operation, block| {
+                    block.put(&vec![operation as u8; bytes]);
+                    let fails = fails && operation == OPERATIONS - 1;
+                    if fails { Err(Error::CountsOnly) } else { Ok(()) }
+                })?;
+                let done = work.resumption().operations.clone().map(|(_, done, _)| done);
+                Ok((blocks, done))
+            })
+        };
+        assert!(matches!(run(true), Err(Error::CountsOnly)));
+        let (blocks, done) = run(false).unwrap();
+        assert_eq!(done.unwrap() >= 2, kept, "{done:?}");
+        for operation in 0..OPERATIONS {
+            let section = blocks.section::<u8>(operation, 0);
+            assert!(section.len() == bytes && section.iter().all(|&byte| byte == operation as u8));
+        }
+    }
+}
+
 /// Power is lost again and again, at random events, until the chain comes to its end.
 #[test]
 fn power_is_lost_again_and_again() {

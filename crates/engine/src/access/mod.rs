@@ -50,7 +50,6 @@ use std::io::Write;
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use self::kept::KeptSegment;
 use self::segment::Measure;
 use self::walk::Reader;
 use crate::corpus::{Corpus, Part, parts_of};
@@ -98,8 +97,9 @@ pub struct Access<'c> {
 enum Source {
     /// The archive; of an index that is stored in it, no more than this is used.
     Archive(Index),
-    /// What is kept of them elsewhere.
-    Kept(Vec<KeptSegment>),
+    /// A pool.
+    #[cfg(feature = "pool")]
+    Pool(Box<tadoc_pool::work::LateBlocks>),
 }
 
 /// The documents that a question is about.
@@ -115,12 +115,6 @@ impl<'c> Access<'c> {
     /// Opens an archive for random access. Uses the index that is stored in it, but none above `most`. O(documents).
     pub fn open(corpus: &'c Corpus, most: Index) -> Result<Self> {
         Self::new(corpus, Source::Archive(most), corpus.index().min(most))
-    }
-
-    /// Opens an archive all of whose segments are kept elsewhere.
-    #[cfg_attr(not(feature = "pool"), allow(dead_code))]
-    fn with_kept(corpus: &'c Corpus, segments: Vec<KeptSegment>) -> Result<Self> {
-        Self::new(corpus, Source::Kept(segments), Index::Fast)
     }
 
     fn new(corpus: &'c Corpus, source: Source, index: Index) -> Result<Self> {
@@ -185,7 +179,7 @@ impl<'c> Access<'c> {
             segment.slices()?;
             symbols += segment.symbol_bytes();
         }
-        if matches!(self.source, Source::Kept(_)) {
+        if !matches!(self.source, Source::Archive(_)) {
             return Ok(());
         }
         let (heap, mapped) = self.memory();
@@ -217,7 +211,8 @@ impl<'c> Access<'c> {
         }
         let segment = match &self.source {
             Source::Archive(most) => Segment::load(self.corpus, number, *most)?,
-            Source::Kept(segments) => Segment::kept(self.corpus, number, &segments[number])?,
+            #[cfg(feature = "pool")]
+            Source::Pool(blocks) => pool::segment(self.corpus, blocks, number)?,
         };
         self.check_documents(number, &segment)?;
         Ok(self.segments[number].get_or_init(|| segment))

@@ -3,21 +3,21 @@
 //! A segment is a block of the phase `segments`, the only one of its chain: its index as a fast one has it, and its tokens unpacked. Segments
 //! are made one after the other, each on all threads, so that no more than one is in memory; what is stored of an index is copied, and what is not
 //! is derived. Then no operation decodes anything or holds anything of a segment but bits that lead to long lengths, and an archive may
-//! be far larger than memory.
+//! be far larger than memory. A segment is checked when it is first needed, and made again if it is damaged; others are not read.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use bytemuck::Pod;
 use tadoc_core::Array;
 use tadoc_core::archive::{Index, sections};
-use tadoc_pool::work::{BlockBuilder, Blocks, Work};
+use tadoc_pool::work::{BlockBuilder, LateBlock, LateBlocks};
 use tadoc_pool::{Chain, Persist, Pool, Resumption};
 
-use super::Access;
 use super::kept::{KeptSegment, figures};
 use super::segment::Segment;
 use super::unpacked::FirstTokens;
+use super::{Access, Source};
 use crate::SegmentInfo;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ use crate::error::{Error, Result};
 const SEGMENTS: &str = "segments";
 
 /// What the sections of a block are, as a number: another one where they are others.
-const KEY: u64 = 1;
+const KEY: u64 = 2;
 
 impl<'c> Access<'c> {
     /// Opens an archive for random access in the pool of this file: what is not in it yet is put there, in the place of the tables of a task. Says what
@@ -39,42 +39,45 @@ impl<'c> Access<'c> {
         path: &Path,
         persist: Persist,
     ) -> Result<(Self, Resumption)> {
-        let mut pool = Pool::open(path, corpus.archive().fingerprint())?;
+        let pool = Pool::open(path, corpus.archive().fingerprint())?;
         let chain = Chain { base: false, name: "random access".into(), key: KEY };
-        // One segment at a time is in memory, whatever is allowed.
-        let mut work = pool.work(&chain, persist, 0)?;
-        let access = Self::in_work(corpus, &mut work)?;
-        Ok((access, work.resumption().clone()))
+        let segments = corpus.summary().segments.len();
+        let blocks =
+            LateBlocks::new(pool, &chain, persist, SEGMENTS, segments, |number, block| {
+                put_segment(corpus, number, block)
+            })?;
+        let found = blocks.resumption();
+        Ok((Self::new(corpus, Source::Pool(Box::new(blocks)), Index::Fast)?, found))
     }
 
-    fn in_work(corpus: &'c Corpus, work: &mut Work<'_>) -> Result<Self> {
-        let segments = corpus.summary().segments.len();
+    /// Segments that were found damaged in the pool since it was opened, and were made again.
+    pub fn made_again(&self) -> Vec<usize> {
+        match &self.source {
+            Source::Archive(_) => Vec::new(),
+            Source::Pool(blocks) => blocks.made_again(),
+        }
+    }
+}
+
+/// A segment where its block lies.
+pub(super) fn segment<'c>(
+    corpus: &'c Corpus,
+    blocks: &LateBlocks,
+    number: usize,
+) -> Result<Segment<'c>> {
+    let block = blocks.block(number, |block| {
+        // Other threads may wait for this segment, so they cannot help to make it.
         let threads = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads());
         let threads = threads.build().map_err(|error| Error::Io {
             path: "threads".into(),
             source: std::io::Error::other(error),
         })?;
-        // Whoever waits for the turn must not wait in the threads that do the work.
-        let turn = Mutex::new(());
-        let failed = Mutex::new(None);
-        let blocks = work.append(SEGMENTS, segments, |number, block| {
-            let _turn = turn.lock().unwrap_or_else(PoisonError::into_inner);
-            let made = std::thread::scope(|scope| {
-                let making = scope.spawn(|| threads.install(|| put_segment(corpus, number, block)));
-                making.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            });
-            made.map_err(|error| {
-                let told = tadoc_pool::Error::Unsupported { what: error.to_string() };
-                *failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
-                told
-            })
-        });
-        if let Some(error) = failed.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            return Err(error);
-        }
-        let blocks = Arc::new(blocks?);
-        Self::with_kept(corpus, (0..segments).map(|number| kept_segment(&blocks, number)).collect())
-    }
+        std::thread::scope(|scope| {
+            let making = scope.spawn(|| threads.install(|| put_segment(corpus, number, block)));
+            making.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        })
+    })?;
+    Segment::kept(corpus, number, &kept_segment(&block))
 }
 
 /// Puts a segment into a block: the sections of [`kept_segment`], in order.
@@ -107,33 +110,32 @@ fn put_segment(corpus: &Corpus, number: usize, block: &mut BlockBuilder) -> Resu
     Ok(())
 }
 
-/// A segment where its block lies.
-fn kept_segment(blocks: &Arc<Blocks>, block: usize) -> KeptSegment {
+/// The rows of a segment in its block.
+fn kept_segment(block: &Arc<LateBlock>) -> KeptSegment {
     KeptSegment {
-        figures: row(blocks, block, 0),
-        navigation: row(blocks, block, 1),
-        root: row(blocks, block, 2),
-        word_documents: row(blocks, block, 3),
-        token_bytes: row(blocks, block, 4),
-        token_ends: row(blocks, block, 5),
-        first_tokens: row(blocks, block, 6),
-        words_before: row(blocks, block, 7),
+        figures: row(block, 0),
+        navigation: row(block, 1),
+        root: row(block, 2),
+        word_documents: row(block, 3),
+        token_bytes: row(block, 4),
+        token_ends: row(block, 5),
+        first_tokens: row(block, 6),
+        words_before: row(block, 7),
     }
 }
 
-fn row<T: Pod + Send + Sync>(blocks: &Arc<Blocks>, block: usize, section: usize) -> Array<T> {
-    Array::Shared(Arc::new(Row { blocks: blocks.clone(), block, section }))
+fn row<T: Pod + Send + Sync>(block: &Arc<LateBlock>, section: usize) -> Array<T> {
+    Array::Shared(Arc::new(Row { block: block.clone(), section }))
 }
 
 /// A section of a block.
 struct Row {
-    blocks: Arc<Blocks>,
-    block: usize,
+    block: Arc<LateBlock>,
     section: usize,
 }
 
 impl<T: Pod> AsRef<[T]> for Row {
     fn as_ref(&self) -> &[T] {
-        self.blocks.section(self.block, self.section)
+        self.block.section(self.section)
     }
 }

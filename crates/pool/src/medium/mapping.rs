@@ -146,5 +146,7 @@ impl Drop for Mapping {
         // SAFETY: the mapping was made by `new` with this length; regions of it keep the medium alive, so there are none.
         let unmapped = unsafe { rustix::mm::munmap(self.base.cast(), self.reserved) };
         debug_assert!(unmapped.is_ok());
+        // A process that another thread is starting has the file too, until its program begins: it must not keep the lock as long as that.
+        let _ = self.file.unlock();
     }
 }

@@ -18,12 +18,14 @@ use crate::medium::space::{Shared, Space};
 use crate::{Persist, Result};
 
 /// Numbers of a block at the beginning of the table: where its list of sections is, how many these are, its checksum, and 0.
-const BLOCK_WORDS: usize = 4;
+pub(super) const BLOCK_WORDS: usize = 4;
 /// Numbers of a section in a list: where it is, and how many bytes it has.
 const SECTION_WORDS: usize = 2;
 /// By how much a table grows: a part of what it has, within bounds.
 const GROWTH: Range<u64> = 1 << 20..1 << 28;
 const PART_OF_GROWTH: u64 = 4;
+/// Bytes of blocks after which no operation of a wave begins any more, so that a crash costs little of what is large.
+const BYTES_OF_A_WAVE: u64 = 32 << 20;
 /// Bytes after which the device may begin to write what is there.
 const SETTLED_AT_ONCE: u64 = 8 << 20;
 
@@ -79,36 +81,43 @@ impl Work<'_> {
             let found = Some((phase.to_owned(), there, operations as u64));
             self.pool_mut().resumption().operations = found;
         }
-        let growth = Arc::new(Growth {
-            space: space.clone(),
-            start: table.offset,
-            next: Mutex::new(end.next_multiple_of(ALIGNMENT)),
-            durable: self.persist == Persist::Phase,
-        });
+        let durable = self.persist == Persist::Phase;
+        let growth = Arc::new(Growth::new(space.clone(), table.offset, end, durable));
         let mut directory = space.region::<u64>(table.offset, BLOCK_WORDS * operations);
         let seeds = self.by_operation().then_some(identity);
-        let wave = if self.by_operation() { self.wave() } else { operations };
-        for first in (0..operations).step_by(wave.max(1)) {
-            let wave = first..operations.min(first + wave);
+        let (most, most_bytes) = match self.by_operation() {
+            true => (self.wave(), BYTES_OF_A_WAVE),
+            false => (operations, u64::MAX),
+        };
+        let mut waiting: Vec<usize> =
+            (0..operations).filter(|&operation| !done[operation]).collect();
+        while !waiting.is_empty() {
             let start = growth.end();
-            let ran =
-                wave.clone().into_par_iter().with_max_len(1).filter(|&operation| !done[operation]);
-            let blocks = ran.map(|operation| {
+            let wave = waiting[..most.min(waiting.len())].par_iter().with_max_len(1);
+            let blocks = wave.filter_map(|&operation| {
+                // The first one that comes here finds nothing, so every wave has one.
+                if growth.end() - start >= most_bytes {
+                    return None;
+                }
                 let mut block =
                     BlockBuilder::new(growth.clone(), seeds.map(|seed| seed_of(seed, operation)));
-                work(operation, &mut block)?;
-                let words = block.finish();
-                Ok((operation, words.map_err(|error| self.pool().failed(error, space.len()))?))
+                let words = work(operation, &mut block).and_then(|()| {
+                    block.finish().map_err(|error| self.pool().failed(error, space.len()))
+                });
+                Some(words.map(|words| (operation, words)))
             });
-            for (operation, words) in blocks.collect::<Result<Vec<_>>>()? {
+            let blocks = blocks.collect::<Result<Vec<_>>>()?;
+            for &(operation, words) in &blocks {
                 directory[BLOCK_WORDS * operation..][..BLOCK_WORDS].copy_from_slice(&words);
             }
             if self.by_operation() {
-                let entries =
-                    |operation: usize| table.offset + (8 * BLOCK_WORDS * operation) as u64;
+                let entry = |operation: usize| table.offset + (8 * BLOCK_WORDS * operation) as u64;
+                let (first, last) = (blocks[0].0, blocks[blocks.len() - 1].0);
                 let sections = table.offset + start..table.offset + growth.end();
-                self.pool().persist(&[entries(wave.start)..entries(wave.end), sections])?;
+                self.pool().persist(&[entry(first)..entry(last + 1), sections])?;
             }
+            let ran: Vec<usize> = blocks.iter().map(|&(operation, _)| operation).collect();
+            waiting.retain(|operation| ran.binary_search(operation).is_err());
         }
         drop(directory);
         table.bytes = growth.end();
@@ -144,33 +153,46 @@ fn done(space: &Arc<Space>, table: &Table, operations: usize) -> (Vec<bool>, u64
 fn end_if_done(bytes: &[u8], operation: usize, operations: usize, seed: u64) -> Option<u64> {
     let directory_bytes = 8 * BLOCK_WORDS * operations;
     let directory: &[u64] = bytemuck::cast_slice(&bytes[..directory_bytes]);
-    let &[list, sections, sum, _] = &directory[BLOCK_WORDS * operation..][..BLOCK_WORDS] else {
-        return None;
-    };
-    // Anything may be in these numbers.
-    let part = |start: u64, length: u64| {
-        let range =
-            usize::try_from(start).ok()?..usize::try_from(start.checked_add(length)?).ok()?;
-        (start.is_multiple_of(ALIGNMENT) && range.start >= directory_bytes).then_some(())?;
-        bytes.get(range)
-    };
-    let list_bytes = part(list, sections.checked_mul(8 * SECTION_WORDS as u64)?)?;
-    let mut hash = Xxh64::new(seed);
-    let mut end = list + list_bytes.len() as u64;
-    for section in bytemuck::cast_slice::<u8, u64>(list_bytes).chunks_exact(SECTION_WORDS) {
-        hash.update(part(section[0], section[1])?);
-        end = end.max(section[0] + section[1]);
-    }
-    hash.update(list_bytes);
-    (hash.digest().max(1) == sum).then_some(end)
+    let words = directory[BLOCK_WORDS * operation..].first_chunk()?;
+    let (_, end) = read_block(words, seed, |part| {
+        let part = usize::try_from(part.start).ok()?..usize::try_from(part.end).ok()?;
+        (part.start >= directory_bytes).then(|| bytes.get(part))?
+    })?;
+    Some(end)
 }
 
-fn seed_of(identity: u64, operation: usize) -> u64 {
+/// Where the sections of a block are in its table, and where it ends, if it has its checksum. Anything may be in its numbers: `part` gives
+/// a part of the table if there is one.
+pub(super) fn read_block<'b>(
+    words: &[u64; BLOCK_WORDS],
+    seed: u64,
+    part: impl Fn(Range<u64>) -> Option<&'b [u8]>,
+) -> Option<(Vec<Range<u64>>, u64)> {
+    let &[list, sections, sum, _] = words;
+    let range = |start: u64, length: u64| {
+        start.is_multiple_of(ALIGNMENT).then_some(start..start.checked_add(length)?)
+    };
+    let list = range(list, sections.checked_mul(8 * SECTION_WORDS as u64)?)?;
+    let list_bytes = part(list.clone())?;
+    let mut hash = Xxh64::new(seed);
+    let mut ranges = Vec::new();
+    let mut end = list.end;
+    for section in bytemuck::cast_slice::<u8, u64>(list_bytes).chunks_exact(SECTION_WORDS) {
+        let section = range(section[0], section[1])?;
+        hash.update(part(section.clone())?);
+        end = end.max(section.end);
+        ranges.push(section);
+    }
+    hash.update(list_bytes);
+    (hash.digest().max(1) == sum).then_some((ranges, end))
+}
+
+pub(super) fn seed_of(identity: u64, operation: usize) -> u64 {
     identity.wrapping_add(operation as u64)
 }
 
 /// The end of a table that grows.
-struct Growth {
+pub(super) struct Growth {
     space: Arc<Space>,
     /// Where the table starts.
     start: u64,
@@ -181,7 +203,12 @@ struct Growth {
 }
 
 impl Growth {
-    fn end(&self) -> u64 {
+    /// The end of a table that starts here and has so many bytes.
+    pub(super) fn new(space: Arc<Space>, start: u64, bytes: u64, durable: bool) -> Self {
+        Self { space, start, next: Mutex::new(bytes.next_multiple_of(ALIGNMENT)), durable }
+    }
+
+    pub(super) fn end(&self) -> u64 {
         *self.next.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -219,7 +246,7 @@ pub struct BlockBuilder {
 }
 
 impl BlockBuilder {
-    fn new(growth: Arc<Growth>, seed: Option<u64>) -> Self {
+    pub(super) fn new(growth: Arc<Growth>, seed: Option<u64>) -> Self {
         Self { growth, list: Vec::new(), failed: None, hash: seed.map(Xxh64::new) }
     }
 
@@ -239,7 +266,7 @@ impl BlockBuilder {
     }
 
     /// Ends the block; gives the numbers that the table begins with.
-    fn finish(self) -> io::Result<[u64; BLOCK_WORDS]> {
+    pub(super) fn finish(self) -> io::Result<[u64; BLOCK_WORDS]> {
         if let Some(error) = self.failed {
             return Err(error);
         }

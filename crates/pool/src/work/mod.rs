@@ -17,11 +17,12 @@
 //!
 //! # Modules
 //!
-//! [`fill`], [`accumulate`] and [`append`] are the three kinds, [`scratch`] rows that are lost with the process.
+//! [`fill`], [`accumulate`] and [`append`] are the three kinds, [`late`] blocks that are checked when they are read, [`scratch`] rows that are lost with the process.
 
 pub mod accumulate;
 pub mod append;
 pub mod fill;
+pub mod late;
 pub mod scratch;
 
 use std::ops::Range;
@@ -30,6 +31,7 @@ use std::sync::atomic::AtomicU64;
 
 pub use accumulate::Counters;
 pub use append::{BlockBuilder, Blocks};
+pub use late::{LateBlock, LateBlocks};
 pub use scratch::Scratch;
 
 use crate::Persist;

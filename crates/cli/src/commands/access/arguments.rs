@@ -74,7 +74,12 @@ impl WorkArguments {
                 name if name == Lexer::Whitespace.name() => Lexer::Whitespace,
                 other => bail!("{}: there is no lexer {other:?}", archive.display()),
             };
-            work(&Opened { archive, corpus: &corpus, access, documents, lexer })
+            let opened = Opened { archive, corpus: &corpus, access, documents, lexer };
+            let done = work(&opened);
+            if !quiet {
+                place::tell_made_again(&opened.access);
+            }
+            done
         })
     }
 }

@@ -60,6 +60,16 @@ pub fn open<'c>(
     Ok(access)
 }
 
+/// Tells what was found damaged while it was read, and is made again.
+#[cfg(feature = "pool")]
+pub fn tell_made_again(access: &Access<'_>) {
+    for segment in access.made_again() {
+        crate::failure::print_note(&format!(
+            "made again: segment {segment} in the pool, which was damaged"
+        ));
+    }
+}
+
 #[cfg(not(feature = "pool"))]
 pub fn prepare(_: &PoolArguments) -> anyhow::Result<()> {
     Err(tadoc::Error::NoPoolBackend.into())
@@ -69,3 +79,6 @@ pub fn prepare(_: &PoolArguments) -> anyhow::Result<()> {
 pub fn open<'c>(_: &PoolArguments, _: &'c Corpus, _: bool) -> tadoc::Result<Access<'c>> {
     Err(tadoc::Error::NoPoolBackend)
 }
+
+#[cfg(not(feature = "pool"))]
+pub fn tell_made_again(_: &Access<'_>) {}

@@ -1,0 +1,324 @@
+//! Blocks that are checked one by one, when they are first read: for a table that is far larger than what is read of it at a time.
+//!
+//! The table is as that of [`Work::append`](super::Work::append), but every block has its checksum at all levels of [`Persist`], and the table has no others.
+//! Opening it costs nothing for what is in it. A block that is found damaged is made again by the operation that made it, behind the last
+//! one, and nothing else of the table is read or made; the place of the damaged one is not used again until all of the table is made anew.
+//!
+//! An operation is a large one here, and may use all threads: they are run one after the other, and with [`Persist::Operation`] each is
+//! durable when it is done. The phase is the only one of its chain and has the pool for itself, so that its table may grow at any time.
+
+use std::fmt;
+use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use bytemuck::Pod;
+use rayon::prelude::*;
+
+use super::Found;
+use super::append::{BLOCK_WORDS, BlockBuilder, Growth, read_block, seed_of};
+use crate::layout::{ALIGNMENT, Kind, Table, digest};
+use crate::medium::space::Shared;
+use crate::pool::{Chain, Pool, Resumption};
+use crate::{Error, Persist, Result};
+
+/// Blocks in a pool, each checked when it is first asked for.
+pub struct LateBlocks {
+    making: Mutex<Making>,
+    /// Those that were found right.
+    blocks: Vec<OnceLock<Arc<LateBlock>>>,
+    /// How often a block was read for its checksum.
+    checks: AtomicUsize,
+}
+
+/// What makes blocks.
+struct Making {
+    pool: Pool,
+    group: usize,
+    table: Table,
+    persist: Persist,
+    operations: usize,
+    /// Blocks that were found damaged and made again.
+    again: Vec<usize>,
+}
+
+impl LateBlocks {
+    /// Takes the blocks of a chain's only phase from a pool; makes those that it does not have. What it has is not read, unless the phase was
+    /// interrupted.
+    ///
+    /// # Errors
+    /// Those of the pool, and of the operations.
+    pub fn new<E: From<Error>>(
+        mut pool: Pool,
+        chain: &Chain,
+        persist: Persist,
+        phase: &'static str,
+        operations: usize,
+        mut work: impl FnMut(usize, &mut BlockBuilder) -> Result<(), E>,
+    ) -> Result<Self, E> {
+        let mut phases = pool.work(chain, persist, 0)?;
+        let group = phases.group;
+        let (found, identity) = phases.look(phase, Kind::LateBlocks, 1, &[operations as u64]);
+        let (table, finished) = match found {
+            Found::Finished(table) => (Some(table), true),
+            Found::AtWork(table) => (Some(table), false),
+            Found::Nothing => (None, false),
+        };
+        let length = phases.pool().space.len();
+        let fits =
+            |table: &Table| table.bytes >= directory_end(operations) && table.end() <= length;
+        let found = table.is_some();
+        let table = table.filter(fits);
+        if found && table.is_none() {
+            phases.give_up(phase);
+        }
+        // The table grows, so nothing may be behind it.
+        pool.directory.cut(group, usize::from(table.is_some()));
+        let (finished, resumed) = (finished && table.is_some(), !finished && table.is_some());
+        let table = match table {
+            Some(table) => table,
+            None => Making::begin(&mut pool, group, persist, phase, identity, operations)?,
+        };
+        let making = Making { pool, group, table, persist, operations, again: Vec::new() };
+        let late = Self {
+            making: Mutex::new(making),
+            blocks: (0..operations).map(|_| OnceLock::new()).collect(),
+            checks: AtomicUsize::new(0),
+        };
+        if !finished {
+            late.make_missing(resumed, &mut work)?;
+        }
+        Ok(late)
+    }
+
+    /// Runs the operations whose blocks are not there.
+    fn make_missing<E: From<Error>>(
+        &self,
+        resumed: bool,
+        work: &mut impl FnMut(usize, &mut BlockBuilder) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let mut making = self.lock();
+        if resumed {
+            let making = &*making;
+            let numbers = (0..self.blocks.len()).into_par_iter();
+            numbers.for_each(|number| {
+                if let Some(block) = self.check(making.whereabouts(number)) {
+                    self.blocks[number].get_or_init(|| Arc::new(block));
+                }
+            });
+        }
+        let missing: Vec<usize> =
+            (0..self.blocks.len()).filter(|&number| self.blocks[number].get().is_none()).collect();
+        if resumed {
+            let done = (self.blocks.len() - missing.len()) as u64;
+            let told = (making.table.name.clone(), done, self.blocks.len() as u64);
+            making.pool.resumption().operations = Some(told);
+        }
+        for number in missing {
+            let own = making.make(number, |block| work(number, block))?;
+            if making.persist == Persist::Operation {
+                making.record(&own)?;
+            }
+        }
+        making.finish()?;
+        Ok(())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Making> {
+        // An operation that panics leaves the table as it was: its block is not in the directory yet.
+        self.making.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A block. The first call reads it for its checksum; if that is wrong, `work` makes it again, as the operation of this number made it.
+    ///
+    /// Other threads may wait until it is made, so `work` must not need threads that may ask for a block.
+    ///
+    /// # Errors
+    /// If a block that is damaged cannot be made again.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn block<E: From<Error>>(
+        &self,
+        number: usize,
+        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+    ) -> Result<Arc<LateBlock>, E> {
+        let own = &self.blocks[number];
+        if let Some(block) = own.get() {
+            return Ok(block.clone());
+        }
+        let place = self.lock().whereabouts(number);
+        if let Some(block) = self.check(place) {
+            return Ok(own.get_or_init(|| Arc::new(block)).clone());
+        }
+        let mut making = self.lock();
+        if let Some(block) = own.get() {
+            return Ok(block.clone());
+        }
+        making.make_again(number, work)?;
+        let path = making.pool.path().to_owned();
+        let block = self.check(making.whereabouts(number)).ok_or(Error::FailingDevice { path })?;
+        Ok(own.get_or_init(|| Arc::new(block)).clone())
+    }
+
+    /// How often a block was read for its checksum.
+    pub fn checks(&self) -> usize {
+        self.checks.load(Ordering::Relaxed)
+    }
+
+    /// Blocks that were found damaged when they were asked for, and were made again.
+    pub fn made_again(&self) -> Vec<usize> {
+        self.lock().again.clone()
+    }
+
+    /// What the phase found in the pool.
+    pub fn resumption(&self) -> Resumption {
+        self.lock().pool.resumption().clone()
+    }
+
+    /// The block at a place, if it is one and has its checksum.
+    fn check(&self, place: Whereabouts) -> Option<LateBlock> {
+        self.checks.fetch_add(1, Ordering::Relaxed);
+        let Whereabouts { bytes, start, words, seed } = place;
+        let range = |part: &Range<u64>| {
+            let place = |at: u64| usize::try_from(at.checked_sub(start)?).ok();
+            Some(place(part.start)?..place(part.end)?)
+        };
+        let (sections, _) = read_block(&words, seed, |part| bytes.get(range(&part)?))?;
+        let sections = sections.iter().map(range).collect::<Option<Vec<_>>>()?;
+        Some(LateBlock { bytes, sections })
+    }
+}
+
+impl fmt::Debug for LateBlocks {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("LateBlocks").field("blocks", &self.blocks).finish_non_exhaustive()
+    }
+}
+
+/// What is said of a block, none of which is believed.
+struct Whereabouts {
+    /// All blocks of the table as it is now.
+    bytes: Shared<u8>,
+    /// Where these start in it.
+    start: u64,
+    words: [u64; BLOCK_WORDS],
+    seed: u64,
+}
+
+impl Making {
+    /// Enters a table without blocks.
+    fn begin(
+        pool: &mut Pool,
+        group: usize,
+        persist: Persist,
+        phase: &'static str,
+        identity: u64,
+        operations: usize,
+    ) -> Result<Table> {
+        let table = Table {
+            name: phase.to_owned(),
+            kind: Kind::LateBlocks,
+            element: 1,
+            offset: pool.next_offset(),
+            bytes: directory_end(operations),
+            identity,
+            sums: digest(&[], identity),
+        };
+        pool.zeros(table.offset..table.end())?;
+        if persist == Persist::Operation {
+            pool.persist(&[table.offset..table.end()])?;
+            pool.enter(group, table.clone(), persist)?;
+        }
+        Ok(table)
+    }
+
+    /// What is said of a block.
+    fn whereabouts(&self, number: usize) -> Whereabouts {
+        let start = directory_end(self.operations);
+        let Table { offset, bytes, identity, .. } = self.table;
+        let words = self.pool.space.shared::<u64>(offset + entry(number), BLOCK_WORDS);
+        let words = words[..].try_into().expect("as many as were asked for");
+        let bytes = self.pool.space.shared(offset + start, (bytes - start) as usize);
+        Whereabouts { bytes, start, words, seed: seed_of(identity, number) }
+    }
+
+    /// Makes a block behind the last one, and puts it into the directory; says what has changed in the table.
+    fn make<E: From<Error>>(
+        &mut self,
+        number: usize,
+        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+    ) -> Result<[Range<u64>; 2], E> {
+        let Table { offset, bytes, identity, .. } = self.table;
+        let space = self.pool.space.clone();
+        let durable = self.persist == Persist::Phase;
+        let growth = Arc::new(Growth::new(space.clone(), offset, bytes, durable));
+        let mut block = BlockBuilder::new(growth.clone(), Some(seed_of(identity, number)));
+        work(&mut block)?;
+        let words = block.finish().map_err(|error| self.pool.failed(error, space.len()))?;
+        space.region(offset + entry(number), BLOCK_WORDS).copy_from_slice(&words);
+        self.table.bytes = growth.end();
+        let own = offset + entry(number)..offset + entry(number + 1);
+        Ok([own, offset + bytes..offset + self.table.bytes])
+    }
+
+    /// Makes what has changed in the table durable, and the table as it is now a part of the next checkpoint.
+    fn record(&mut self, changed: &[Range<u64>]) -> Result<()> {
+        if self.persist != Persist::None {
+            self.pool.persist(changed)?;
+        }
+        *self.pool.directory.tables.last_mut().expect("it was entered") = self.table.clone();
+        self.pool.checkpoint(self.persist)
+    }
+
+    fn make_again<E: From<Error>>(
+        &mut self,
+        number: usize,
+        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let made = self.make(number, work);
+        let made = made.and_then(|changed| Ok(self.record(&changed)?));
+        // Whatever more the file has got.
+        self.pool.resize(self.pool.next_offset())?;
+        made?;
+        self.again.push(number);
+        Ok(())
+    }
+
+    /// Ends the phase.
+    fn finish(&mut self) -> Result<()> {
+        self.pool.finish(self.group, self.table.clone(), self.persist)
+    }
+}
+
+/// Where the numbers of a block are in the table.
+fn entry(number: usize) -> u64 {
+    (8 * BLOCK_WORDS * number) as u64
+}
+
+/// Where the first block may be.
+fn directory_end(operations: usize) -> u64 {
+    entry(operations).next_multiple_of(ALIGNMENT)
+}
+
+/// A block that has its checksum.
+#[derive(Debug)]
+pub struct LateBlock {
+    bytes: Shared<u8>,
+    /// Where its sections are in these.
+    sections: Vec<Range<usize>>,
+}
+
+impl LateBlock {
+    /// A section.
+    ///
+    /// # Panics
+    /// If there is no such section, or it was not put as numbers of this size.
+    #[inline]
+    pub fn section<T: Pod>(&self, section: usize) -> &[T] {
+        bytemuck::cast_slice(&self.bytes[self.sections[section].clone()])
+    }
+}
+
+#[cfg(test)]
+mod tests;
