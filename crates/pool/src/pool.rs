@@ -52,6 +52,8 @@ pub struct Resumption {
     pub operations: Option<(String, u64, u64)>,
     /// What was there and is made again, and why.
     pub discarded: Vec<String>,
+    /// The chain whose tables were there instead, if there was one: they make way for this one.
+    pub replaced: Option<String>,
     /// Phases whose tables were made now, and how long that took.
     pub made: Vec<(String, Duration)>,
 }
@@ -221,9 +223,7 @@ impl Pool {
             let before = found.name.clone();
             let gone = self.directory.cut(group, 0);
             if gone > 0 {
-                resumption
-                    .discarded
-                    .push(format!("{gone} tables of {before}, which is something else"));
+                resumption.replaced = Some(before);
             }
             self.directory.groups[group].key = key;
         }

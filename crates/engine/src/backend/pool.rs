@@ -210,8 +210,8 @@ mod tests {
                 chain: "sort".into(),
                 finished: finished.iter().map(|name| name.to_string()).collect(),
                 operations: operations.map(|(name, done, of)| (name.into(), done, of)),
-                discarded: Vec::new(),
                 made: made.iter().map(|name| (name.to_string(), Default::default())).collect(),
+                ..Default::default()
             };
             notes(&[view, task])
         };

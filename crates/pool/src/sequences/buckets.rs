@@ -273,6 +273,9 @@ pub(super) fn pieces<H: Key>(
     pieces
 }
 
+/// Calls what it is given with some keys.
+type Scan<'a, H> = dyn Fn(&mut dyn FnMut(H)) + 'a;
+
 /// Keys that have all but the lowest so many bits in common.
 #[derive(Debug, Clone, Copy)]
 struct Cut<H> {
@@ -282,7 +285,7 @@ struct Cut<H> {
 
 impl<H: Key> Cut<H> {
     /// Cuts the keys that `scan` goes over, if they are of this range, into ranges of at most `at_once` keys, or of one key.
-    fn cut(self, scan: &dyn Fn(&mut dyn FnMut(H)), at_once: u64, into: &mut Vec<[H; 2]>) {
+    fn cut(self, scan: &Scan<'_, H>, at_once: u64, into: &mut Vec<[H; 2]>) {
         if self.bits == 0 {
             into.push([self.first; 2]);
             return;

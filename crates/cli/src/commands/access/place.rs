@@ -53,7 +53,8 @@ pub fn open<'c>(
     let (path, persist) = pool.file()?;
     let (access, found) = Access::in_pool(corpus, path, persist)?;
     // That everything was there is what one expects of the second question, and not worth telling.
-    if !quiet && !(found.made.is_empty() && found.discarded.is_empty()) {
+    let is_told = !(found.made.is_empty() && found.discarded.is_empty());
+    if is_told && !quiet {
         let notes = tadoc::backend::notes(&[found]);
         notes.iter().for_each(|note| crate::failure::print_note(note));
     }
