@@ -134,8 +134,8 @@ mod tests {
         for (count, bits) in [(0, 20), (1, 20), (100, 20), (3000, 60), (40_000, 17), (300_000, 50)]
         {
             let keys = (0..count).map(|number| mix(mix(number)) >> (64 - bits));
-            let mut sorter = Sorter::default();
-            sorter.records = keys.zip(0_u32..).collect();
+            let records = keys.zip(0_u32..).collect();
+            let mut sorter = Sorter { records, ..Sorter::default() };
             let mut expected = sorter.records.clone();
             expected.sort();
             assert!(sorter.sort(bits) == expected, "{count} of {bits} bits");

@@ -68,7 +68,13 @@ make_file_system() {
     ndctl create-namespace -f -e namespace0.0 -m fsdax -M mem && mkfs.ext4 -q -F -b 4096 /dev/pmem0
 }
 
+# The kernel finds the NVDIMM a moment after its modules were loaded.
 mount_file_system() {
+    waited=0
+    while [ ! -b /dev/pmem0 ] && [ $waited -lt 300 ]; do
+        usleep 100000
+        waited=$((waited + 1))
+    done
     mount -t ext4 -o dax=always /dev/pmem0 /mnt && grep ' /mnt ext4 .*dax=always' /proc/mounts
 }
 
