@@ -1,5 +1,9 @@
 //! `--backend pool`: the same rows as on the processor, what is told on the way, and what is refused.
 
+use std::process::Stdio;
+use std::thread::sleep;
+use std::time::Instant;
+
 use crate::folder::{Folder, prose};
 
 /// The six tasks with arguments that change what is asked of a pool.
@@ -81,4 +85,48 @@ fn what_a_pool_cannot_do_is_refused() {
     folder.write("text/d", prose(10));
     folder.run(&["compress", "text", "-o", "c.tdc", "--force"]).succeeds();
     refused(&asked, "of another archive");
+}
+
+/// Every task is killed at moments that are spread over its time, on a new pool and on one that was left by a kill; the same command
+/// then gives the right rows, and now and then says that it went on.
+#[test]
+fn a_command_that_is_killed_goes_on() {
+    const KILLS: u32 = 9;
+    let folder = Folder::new();
+    for document in 0..40 {
+        folder.write(format!("text/{document}"), prose(30_000 + 100 * document));
+    }
+    folder.run(&["compress", "text", "-o", "c.tdc"]).succeeds();
+    let (mut killed, mut resumed) = (0, 0);
+    for command in [0, 2, 3, 5, 7, 10].map(|place: usize| COMMANDS[place]) {
+        let expected = ask(&folder, command, &["--backend", "cpu"]).succeeds();
+        for persist in ["phase", "operation"] {
+            let flags = ["--backend", "pool", "--pool", "c.pool", "--persist", persist];
+            let begin = Instant::now();
+            ask(&folder, command, &flags).exits(0);
+            let length = begin.elapsed();
+            for kill in 0..KILLS {
+                if kill % 3 != 2 {
+                    let _ = std::fs::remove_file(folder.path("c.pool"));
+                }
+                let arguments = [command, &["c.tdc"], &flags[..]].concat();
+                let mut child = folder
+                    .command(&arguments)
+                    .stdout(Stdio::null())
+                    .stderr(Stdio::null())
+                    .spawn()
+                    .unwrap();
+                sleep(length * kill / KILLS);
+                killed += u32::from(child.try_wait().unwrap().is_none());
+                child.kill().unwrap();
+                child.wait().unwrap();
+                let run = ask(&folder, command, &flags).exits(0);
+                assert_eq!(run.text(), expected.text(), "{command:?} {persist}, kill {kill}");
+                resumed += u32::from(run.stderr().contains("resumed:"));
+            }
+        }
+    }
+    // How many come in time depends on the machine.
+    assert!(killed > 50, "{killed} were killed in time");
+    assert!(resumed > 0, "none of {killed} was resumed");
 }
