@@ -147,10 +147,21 @@ impl Setting {
         job.args(["--backend", "pool", "--persist", persist, "--pool"]).arg(&self.pool)
     }
 
-    fn on_text(&self, task: TaskName) -> Result<Job> {
+    /// The plain-text program, under the limit or, if it does not finish so, without one; and which it is.
+    fn on_text(&self, task: TaskName) -> Result<(Job, bool)> {
         let folder = paths::work("pool")?;
-        let job = self.limited(&self.this).args(["rival", task.name()]).arg(&self.corpus.folder);
-        Ok(job.args(["--output", "tsv", "--spill"]).arg(folder))
+        let job = |job: Job| {
+            let job = job.args(["rival", task.name()]).arg(&self.corpus.folder);
+            job.args(["--output", "tsv", "--spill"]).arg(&folder)
+        };
+        let limited = job(self.limited(&self.this));
+        match limited.measure() {
+            Ok(_) => Ok((limited, true)),
+            Err(_) => {
+                eprintln!("{}: plain text does not finish within the limit", self.corpus.name);
+                Ok((job(Job::new(&self.this)), false))
+            }
+        }
     }
 
     /// A run in a pool that is not there before.
@@ -177,7 +188,7 @@ impl Setting {
         let viewed = self.files.viewed.as_ref().context("the view was not stored")?;
         let (archive, stored) =
             (self.in_memory(task, &self.files.archive), self.in_memory(task, viewed));
-        let text = self.on_text(task)?;
+        let (text, text_is_limited) = self.on_text(task)?;
         let mut pool_bytes = 0;
         let mut turns: [&mut dyn FnMut() -> Result<Measurement>; 7] = [
             &mut || archive.measure(),
@@ -199,6 +210,7 @@ impl Setting {
             archive: costs(0),
             stored: costs(1),
             text: costs(2),
+            text_is_limited,
             phase: [costs(3), costs(4)],
             operation: [costs(5), costs(6)],
             pool_bytes,

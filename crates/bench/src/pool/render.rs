@@ -33,7 +33,9 @@ fn times(tasks: &[TaskResult], place: usize) -> Table {
         for pool in [&task.phase, &task.operation] {
             cells.extend([seconds(&pool[place]), format!("{:.2}x", task.times(pool)[place])]);
         }
-        cells.extend([seconds(&task.text), format!("{:.1}x", task.over_text()[place])]);
+        let mark = if task.text_is_limited { "" } else { " (*)" };
+        let text = seconds(&task.text) + mark;
+        cells.extend([text, format!("{:.1}x", task.over_text()[place])]);
         table.row(cells);
     }
     table
@@ -93,7 +95,8 @@ pub fn markdown(run: &PoolRun) -> String {
     }
     text += &format!(
         "\n{}: {:.1} MB of text, {}. The pool and the plain-text program ran under `prlimit --data={}` ({:.0}% of the text); the \
-         plain-text program puts what it cannot hold into a mapped file on the same disk. Everything is a process from its files \
+         plain-text program puts large blocks of memory into a mapped file on the same disk, and where it does not finish so, it ran \
+         without the limit (*). Everything is a process from its files \
          to its rows, which go to /dev/null; files were read before (warm page cache). Times are medians of {}, memory is the most \
          that was seen: memory of the process's own (RssAnon, looked at every two milliseconds), without pages of files.\n",
         run.corpus,
@@ -145,6 +148,7 @@ mod tests {
             "--data=100000000` (20% of the text)",
             "|          1.70 | 1.70x |",
             "0.300x",
+            "8.00 (*)",
             "MISSED",
             "Rows were not compared",
         ] {

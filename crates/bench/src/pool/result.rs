@@ -67,8 +67,10 @@ pub struct TaskResult {
     pub archive: PoolCosts,
     /// In memory, from a stored view.
     pub stored: PoolCosts,
-    /// The plain-text program under the same limit.
+    /// The plain-text program.
     pub text: PoolCosts,
+    /// Whether it ran under the same limit: it did if it can.
+    pub text_is_limited: bool,
     pub phase: [PoolCosts; 2],
     pub operation: [PoolCosts; 2],
     /// The length of the pool with the answer in it.
@@ -141,6 +143,7 @@ pub mod tests {
             archive: costs(1.0, 1000 << 20),
             stored: costs(0.5, 500 << 20),
             text: costs(8.0, 100 << 20),
+            text_is_limited: false,
             phase: [costs(in_pool, anonymous_bytes), costs(in_pool / 2.0, anonymous_bytes)],
             operation: [costs(2.0 * in_pool, anonymous_bytes), costs(in_pool, anonymous_bytes)],
             pool_bytes: 1 << 30,
