@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
+use crate::answer::TermTexts;
 use crate::task::WIDEST_WINDOW;
 use crate::{Array, Error, Grammar, Result};
 
@@ -75,9 +76,13 @@ impl Terms {
     /// If there is no such term.
     #[inline]
     pub fn get(&self, term: u32) -> &[u8] {
-        let term = term as usize;
-        let start = if term == 0 { 0 } else { self.ends[term - 1] };
-        &self.bytes[start as usize..self.ends[term] as usize]
+        self.texts().get(term)
+    }
+
+    /// The texts of all, where they lie: for those who read many.
+    #[inline]
+    pub fn texts(&self) -> TermTexts<'_> {
+        TermTexts { bytes: &self.bytes, ends: &self.ends }
     }
 
     /// The number of a term. O(log terms) comparisons.

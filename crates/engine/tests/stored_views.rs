@@ -22,7 +22,7 @@ fn compress(path: &Path, documents: &[(String, Vec<u8>)]) {
 fn rows(corpus: &Corpus, view: &View, task: Task) -> Vec<String> {
     let documents = corpus.documents().unwrap();
     let names: Vec<&[u8]> = documents.iter().map(|document| &document.name[..]).collect();
-    let labels = Labels { terms: view.terms(), documents: &names };
+    let labels = Labels { terms: view.terms().texts(), documents: &names };
     let answered = answer(view, task, &Limits::default()).unwrap();
     let mut all = Vec::new();
     let given = answered.answer.for_each_part(labels, &mut |rows| {

@@ -212,7 +212,7 @@ fn names(network: &Network) -> Vec<String> {
 pub fn rows(view: &View, answer: &dyn Answer) -> Vec<String> {
     let names = names(view.network());
     let documents: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-    let labels = Labels { terms: view.terms(), documents: &documents };
+    let labels = Labels { terms: view.terms().texts(), documents: &documents };
     let mut all = Vec::new();
     let given = answer.for_each_part(labels, &mut |rows| {
         assert_eq!(rows.columns(), answer.columns());

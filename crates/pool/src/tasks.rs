@@ -3,7 +3,7 @@
 use tadoc_core::answer::Answer;
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
 
-use crate::answer::{DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts, TermNames};
+use crate::answer::{DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
 use crate::entry::Key;
 use crate::plan::{Plan, Sizes};
 use crate::pruned::Pruned;
@@ -106,7 +106,7 @@ fn count<'v>(
         (first as u32..).zip(some).for_each(|(term, &count)| each(term, count));
     };
     let ranked = rank(work, "words by count", stretches, sweep, limits.least, limits.top)?;
-    Ok(Box::new(RankedCounts::<u32, _>::new(ranked, TermNames)))
+    Ok(Box::new(RankedCounts::<u32>::new(ranked)))
 }
 
 /// Inverted index and term vector.
@@ -156,15 +156,15 @@ fn of_documents<'v, K: Key>(
                 work.append("documents of terms", entries.buckets(), |bucket, block| {
                     let mut postings = entries.postings(bucket);
                     postings.keep(is_kept, top);
-                    DocumentsOfKeys::<K, TermNames>::put(&postings, block);
+                    DocumentsOfKeys::<K>::put(&postings, block);
                     Ok(())
                 })?;
-            Box::new(DocumentsOfKeys::<K, _>::new(blocks, TermNames, network.documents()))
+            Box::new(DocumentsOfKeys::<K>::new(blocks, network.documents()))
         }
         (Task::TermVector, _) => {
             let phases = Phases { walk: "term vectors", add_up: "term vectors of large documents" };
             let made = vectors(work, phases, &walkers, is_kept, top)?;
-            Box::new(KeysOfDocuments::<K, _>::new(made, TermNames, network.documents()))
+            Box::new(KeysOfDocuments::<K>::new(made, network.documents()))
         }
         _ => return Err(Error::Unsupported { what: task.name().to_string() }),
     };

@@ -95,7 +95,7 @@ impl Loaded {
     /// Asks a view, and goes through all rows.
     fn ask(&self, view: &View, task: TaskName, strategy: Option<Strategy>) -> Result<Answered> {
         let names: Vec<&[u8]> = self.names.iter().map(|name| &name[..]).collect();
-        let labels = Labels { terms: view.terms(), documents: &names };
+        let labels = Labels { terms: view.terms().texts(), documents: &names };
         let limits = Limits { strategy, ..Limits::default() };
         let start = Instant::now();
         let (answered, rows) = self.pool.install(|| -> Result<_> {

@@ -130,7 +130,7 @@ impl<'g> Opened<'g> {
     /// The time of a task on the processor, with all rows made; and how many there are.
     fn on_processor(&self, name: TaskName, pool: &ThreadPool) -> Result<(f64, u64)> {
         let names: Vec<&[u8]> = self.names.iter().map(|name| &name[..]).collect();
-        let labels = Labels { terms: self.view.terms(), documents: &names };
+        let labels = Labels { terms: self.view.terms().texts(), documents: &names };
         let start = Instant::now();
         let (answered, rows) = pool.install(|| -> Result<_> {
             let task = name.of_archive(SEQUENCE_TERMS);
@@ -150,7 +150,7 @@ impl<'g> Opened<'g> {
     /// Whether both sides have the same rows; a line tells the first that differs.
     fn check(&self, name: TaskName) -> Result<bool> {
         let names: Vec<&[u8]> = self.names.iter().map(|name| &name[..]).collect();
-        let labels = Labels { terms: self.view.terms(), documents: &names };
+        let labels = Labels { terms: self.view.terms().texts(), documents: &names };
         let (task, limits) = (name.of_archive(SEQUENCE_TERMS), Limits::default());
         let found = self.gpu.run(&self.view, task, &limits)?;
         let expected = analytics::answer(&self.view, task, &limits)?;

@@ -10,10 +10,11 @@
 
 pub mod columns;
 pub mod tables;
+mod texts;
 
 use std::ops::Range;
 
-use crate::Terms;
+pub use self::texts::TermTexts;
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -102,7 +103,7 @@ pub trait Entries: Rows {
 #[derive(Debug, Clone, Copy)]
 pub struct Labels<'a> {
     /// The terms of the view that was asked.
-    pub terms: &'a Terms,
+    pub terms: TermTexts<'a>,
     /// The names of all documents of the corpus, by their numbers.
     pub documents: &'a [&'a [u8]],
 }

@@ -418,7 +418,7 @@ mod tests {
     /// The rows of a table, visited at once; and by every other range of rows, which must give the same.
     fn rows(table: Table) -> Vec<String> {
         let terms = Terms::new(b"abcd".to_vec(), vec![1, 2, 3, 4]).unwrap();
-        let labels = Labels { terms: &terms, documents: &[b"x0", b"x1", b"x2", b"x3"] };
+        let labels = Labels { terms: terms.texts(), documents: &[b"x0", b"x1", b"x2", b"x3"] };
         let answer = TableAnswer::new(table, ASKED);
         let mut all = Vec::new();
         let columns = answer.columns();
@@ -498,7 +498,7 @@ mod tests {
     #[test]
     fn a_matrix_numbers_the_terms_that_occur() {
         let terms = Terms::new(b"abcd".to_vec(), vec![1, 2, 3, 4]).unwrap();
-        let labels = Labels { terms: &terms, documents: &[] };
+        let labels = Labels { terms: terms.texts(), documents: &[] };
         let table = VectorTable {
             ends: vec![2, 2, 3],
             items: vec![3, 1, 1],

@@ -1,5 +1,7 @@
 //! What rows show for the items that answers have.
 
+use std::iter::once;
+
 use tadoc_core::answer::{Labels, Value};
 use tadoc_core::task::LONGEST_SEQUENCE;
 
@@ -9,6 +11,9 @@ use super::keys::Key;
 pub(super) trait Names: Send + Sync {
     /// Calls `each` with what a row shows for an item.
     fn show(&self, labels: Labels<'_>, item: u32, each: &mut dyn FnMut(Value<'_>));
+
+    /// Asks for the memory of items that are shown soon behind the one at `place`, if that is worth it.
+    fn ask_ahead(&self, labels: Labels<'_>, items: &[u32], place: usize);
 }
 
 /// Items that are terms.
@@ -19,6 +24,11 @@ impl Names for TermNames {
     #[inline]
     fn show(&self, labels: Labels<'_>, item: u32, each: &mut dyn FnMut(Value<'_>)) {
         each(Value::Text(labels.terms.get(item)));
+    }
+
+    #[inline]
+    fn ask_ahead(&self, labels: Labels<'_>, items: &[u32], place: usize) {
+        labels.terms.ask_ahead(items, place, once);
     }
 }
 
@@ -32,12 +42,18 @@ pub(super) struct Packing {
 }
 
 impl Packing {
-    /// Calls `each` with the terms of a sequence.
+    /// The terms of a sequence, the last one first.
+    #[inline]
+    pub(super) fn terms(self, key: impl Key) -> impl Iterator<Item = u32> {
+        (0..self.n as u32).map(move |place| key.digit(place * self.bits, self.bits))
+    }
+
+    /// Calls `each` with the texts of a sequence.
     #[inline]
     pub(super) fn show(self, labels: Labels<'_>, key: impl Key, each: impl FnOnce(Value<'_>)) {
         let mut terms: [&[u8]; LONGEST_SEQUENCE] = [&[]; LONGEST_SEQUENCE];
-        for (place, term) in terms[..self.n].iter_mut().rev().enumerate() {
-            *term = labels.terms.get(key.digit(place as u32 * self.bits, self.bits));
+        for (text, term) in terms[..self.n].iter_mut().rev().zip(self.terms(key)) {
+            *text = labels.terms.get(term);
         }
         each(Value::Terms(&terms[..self.n]));
     }
@@ -55,4 +71,8 @@ impl<K: Key> Names for SequenceNames<K> {
     fn show(&self, labels: Labels<'_>, item: u32, each: &mut dyn FnMut(Value<'_>)) {
         self.packing.show(labels, self.keys[item as usize], each);
     }
+
+    /// Keys are one look-up more, and those of a document ascend: nothing is asked for.
+    #[inline]
+    fn ask_ahead(&self, _: Labels<'_>, _: &[u32], _: usize) {}
 }

@@ -193,6 +193,8 @@ impl<K: Key> Rows for RankedRows<'_, K> {
             let mut place = bucket.ends.partition_point(|&end| end <= row);
             while row < until {
                 let end = bucket.ends[place].min(until);
+                let terms = |key| self.packing.terms(key);
+                self.labels.terms.ask_ahead(&bucket.keys, place, terms);
                 self.packing.show(self.labels, bucket.keys[place], |sequence| {
                     for &(document, count) in &bucket.documents[row..end] {
                         let name = self.labels.documents[numbers[document as usize] as usize];

@@ -220,7 +220,8 @@ impl<K: Key> Rows for SequenceRows<'_, K> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for (key, count) in self.rows.rows(rows) {
+        for (place, (key, count)) in (rows.start as usize..).zip(self.rows.rows(rows)) {
+            self.labels.terms.ask_ahead(&self.rows.keys, place, |key| self.packing.terms(key));
             self.packing.show(self.labels, key, |terms| match terms {
                 Value::Terms(&[first, second]) if self.pairs => {
                     each(&[Value::Text(first), Value::Text(second), Value::Count(count)]);

@@ -145,6 +145,7 @@ impl<'a, N: Names> VectorRows<'a, N> {
     /// Calls `each` with the place of a document, an item and its count, for every row of a range.
     fn entries(&self, rows: Range<u64>, mut each: impl FnMut(usize, u32, u64)) {
         for_each_entry(self.lists, &self.ends, rows, |document, list, entry| {
+            self.names.ask_ahead(self.labels, &list.items, entry);
             each(document, list.items[entry], list.counts[entry]);
         });
     }

@@ -1,6 +1,7 @@
 //! Terms with their occurrences: word count and sort.
 
 use std::io;
+use std::iter::once;
 use std::ops::Range;
 
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
@@ -94,7 +95,8 @@ impl Rows for CountRows<'_, WordCounts> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for (term, count) in self.rows.0.rows(rows) {
+        for (place, (term, count)) in (rows.start as usize..).zip(self.rows.0.rows(rows)) {
+            self.labels.terms.ask_ahead(&self.rows.0.keys, place, once);
             each(&[Value::Text(self.labels.terms.get(term)), Value::Count(count)]);
         }
     }

@@ -75,7 +75,7 @@ fn any_ranges_are_the_rows() {
         for strategy in STRATEGIES {
             let limits = Limits { strategy, least: 2, ..Default::default() };
             let answered = question.ask(&view, &limits).unwrap();
-            let labels = Labels { terms: view.terms(), documents: &names };
+            let labels = Labels { terms: view.terms().texts(), documents: &names };
             let read = answered.answer.for_each_part(labels, &mut |part| {
                 let all = rows_of_range(part, 0..part.len());
                 for _ in 0..20 {
@@ -99,7 +99,7 @@ fn a_part_that_fails_ends_the_answer() {
     let names = names(&documents);
     for question in some_questions() {
         let answered = question.ask(&view, &Limits::default()).unwrap();
-        let labels = Labels { terms: view.terms(), documents: &names };
+        let labels = Labels { terms: view.terms().texts(), documents: &names };
         let ended =
             answered.answer.for_each_part(labels, &mut |_| Err(io::ErrorKind::BrokenPipe.into()));
         assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe, "{question:?}");
@@ -117,7 +117,7 @@ fn entries_agree_with_rows() {
                 let limits = Limits { strategy, least, top, ..Default::default() };
                 let answered = question.ask(&whole, &limits).unwrap();
                 let expected = rows(&*answered.answer, &whole, &names);
-                let labels = Labels { terms: whole.terms(), documents: &names };
+                let labels = Labels { terms: whole.terms().texts(), documents: &names };
                 let mut called = 0;
                 let given = answered.answer.with_entries(labels, &mut |entries| {
                     called += 1;
@@ -155,7 +155,7 @@ fn entries_agree_with_rows() {
         !matches!(question, Question::TfIdf(_) | Question::Task(Task::TermVector))
     }) {
         let answered = question.ask(&whole, &Limits::default()).unwrap();
-        let labels = Labels { terms: whole.terms(), documents: &names };
+        let labels = Labels { terms: whole.terms().texts(), documents: &names };
         assert!(answered.answer.with_entries(labels, &mut |_| Ok(())).is_none(), "{question:?}");
     }
 }

@@ -142,7 +142,7 @@ fn a_million_spilled_rows_are_in_order() {
         let limits = Limits { memory, top, ..Default::default() };
         let answered = task(Task::SequenceCount { n: 3 }).ask(&view, &limits).unwrap();
         let mut digests: Vec<u64> = Vec::new();
-        let labels = Labels { terms: view.terms(), documents: &[b"0"] };
+        let labels = Labels { terms: view.terms().texts(), documents: &[b"0"] };
         let read = answered.answer.for_each_part(labels, &mut |rows| {
             rows.visit(0..rows.len(), &mut |row| {
                 let [Value::Terms(terms), Value::Count(count)] = row else {

@@ -44,7 +44,7 @@ pub fn rows_of_range(rows: &dyn Rows, range: std::ops::Range<u64>) -> Vec<Row> {
 /// All rows of an answer.
 pub fn rows(answer: &dyn Answer, view: &View, names: &[&[u8]]) -> Vec<Row> {
     let mut all = Vec::new();
-    let labels = Labels { terms: view.terms(), documents: names };
+    let labels = Labels { terms: view.terms().texts(), documents: names };
     let read = answer.for_each_part(labels, &mut |rows| {
         assert_eq!(rows.columns(), answer.columns());
         let before = all.len();

@@ -152,7 +152,7 @@ fn rows(table: Table, network: &Network) -> Vec<String> {
     let terms = Terms::new(b"abcde".to_vec(), vec![1, 2, 3, 4, 5]).unwrap();
     let names: Vec<String> = (0..64).map(|number| format!("document {number}")).collect();
     let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-    let labels = Labels { terms: &terms, documents: &names };
+    let labels = Labels { terms: terms.texts(), documents: &names };
     let mut shown = Vec::new();
     let answer = TableAnswer::new(table, network.documents());
     let given = answer.for_each_part(labels, &mut |rows| {

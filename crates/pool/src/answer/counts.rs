@@ -1,12 +1,13 @@
 //! Keys with their occurrences: by count, or by key.
 
 use std::io;
+use std::iter::once;
 use std::ops::Range;
 
-use tadoc_core::answer::columns::{SEQUENCE_COUNTS, TERM_COUNTS};
+use tadoc_core::answer::columns::TERM_COUNTS;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
-use super::{Names, for_each_run};
+use super::for_each_run;
 use crate::entry::Key;
 use crate::rank::{KEYS, RUNS};
 use crate::weights::Weights;
@@ -16,32 +17,30 @@ use crate::work::Blocks;
 const TERMS_AT_ONCE: usize = 1 << 16;
 
 /// Keys by count descending, then key ascending.
-pub struct RankedCounts<K, N> {
+pub struct RankedCounts<K> {
     blocks: Blocks,
-    names: N,
     keys: std::marker::PhantomData<K>,
 }
 
-impl<K: Key, N: Names<K>> RankedCounts<K, N> {
+impl<K: Key> RankedCounts<K> {
     /// What [`rank`](crate::rank::rank) made.
-    pub fn new(blocks: Blocks, names: N) -> Self {
-        Self { blocks, names, keys: std::marker::PhantomData }
+    pub fn new(blocks: Blocks) -> Self {
+        Self { blocks, keys: std::marker::PhantomData }
     }
 }
 
 /// A block of them.
-struct RankedRows<'a, K, N> {
+struct RankedRows<'a, K> {
     labels: Labels<'a>,
-    names: &'a N,
     keys: &'a [K],
     /// Where the keys of each count end.
     ends: Vec<u64>,
     runs: &'a [[u64; 2]],
 }
 
-impl<K: Key, N: Names<K>> Rows for RankedRows<'_, K, N> {
+impl<K: Key> Rows for RankedRows<'_, K> {
     fn columns(&self) -> &'static [Column] {
-        if N::SEQUENCES { SEQUENCE_COUNTS } else { TERM_COUNTS }
+        TERM_COUNTS
     }
 
     fn len(&self) -> u64 {
@@ -51,16 +50,18 @@ impl<K: Key, N: Names<K>> Rows for RankedRows<'_, K, N> {
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for_each_run(&self.ends, rows, |run, rows| {
             let count = Value::Count(self.runs[run][0]);
-            for &key in &self.keys[rows.start as usize..rows.end as usize] {
-                self.names.show(self.labels, key, |name| each(&[name, count]));
+            for row in rows.start as usize..rows.end as usize {
+                let texts = self.labels.terms;
+                texts.ask_ahead(self.keys, row, |key| once(key.number()));
+                each(&[Value::Text(texts.get(self.keys[row].number())), count]);
             }
         });
     }
 }
 
-impl<K: Key, N: Names<K>> Answer for RankedCounts<K, N> {
+impl<K: Key> Answer for RankedCounts<K> {
     fn columns(&self) -> &'static [Column] {
-        if N::SEQUENCES { SEQUENCE_COUNTS } else { TERM_COUNTS }
+        TERM_COUNTS
     }
 
     fn for_each_part(
@@ -72,7 +73,7 @@ impl<K: Key, N: Names<K>> Answer for RankedCounts<K, N> {
             let keys = self.blocks.section::<K>(block, KEYS);
             let runs = self.blocks.section::<[u64; 2]>(block, RUNS);
             let ends = runs.iter().map(|&[_, end]| end).collect();
-            each(&RankedRows { labels, names: &self.names, keys, ends, runs })?;
+            each(&RankedRows { labels, keys, ends, runs })?;
         }
         Ok(())
     }

@@ -1,12 +1,13 @@
 //! Documents with their keys and counts.
 
 use std::io;
+use std::iter::once;
 use std::ops::Range;
 
-use tadoc_core::answer::columns::{SEQUENCE_DOCUMENTS, TERM_VECTORS};
+use tadoc_core::answer::columns::TERM_VECTORS;
 use tadoc_core::answer::{Answer, Column, Entries, Labels, Rows, Value};
 
-use super::{Names, for_each_run};
+use super::for_each_run;
 use crate::entry::{Count, Key};
 use crate::vectors::{COUNTS, ENDS, KEYS};
 use crate::work::Blocks;
@@ -32,21 +33,20 @@ impl Vectors {
 }
 
 /// Documents, each with its keys: by count descending, then key ascending.
-pub struct KeysOfDocuments<'v, K, N> {
+pub struct KeysOfDocuments<'v, K> {
     vectors: Vec<Vectors>,
-    names: N,
     /// Numbers of documents in the corpus, by place.
     documents: &'v [u32],
     keys: std::marker::PhantomData<K>,
 }
 
-impl<'v, K: Key, N: Names<K>> KeysOfDocuments<'v, K, N> {
+impl<'v, K: Key> KeysOfDocuments<'v, K> {
     /// The vectors of all documents, in order.
-    pub fn new(vectors: Vec<Vectors>, names: N, documents: &'v [u32]) -> Self {
-        Self { vectors, names, documents, keys: std::marker::PhantomData }
+    pub fn new(vectors: Vec<Vectors>, documents: &'v [u32]) -> Self {
+        Self { vectors, documents, keys: std::marker::PhantomData }
     }
 
-    fn rows<'a>(&'a self, labels: Labels<'a>, vectors: &'a [Vectors]) -> VectorRows<'a, K, N> {
+    fn rows<'a>(&'a self, labels: Labels<'a>, vectors: &'a [Vectors]) -> VectorRows<'a, K> {
         let mut end = 0;
         let ends = vectors.iter().map(|vectors| {
             end += vectors.rows();
@@ -58,15 +58,15 @@ impl<'v, K: Key, N: Names<K>> KeysOfDocuments<'v, K, N> {
 }
 
 /// The vectors of some blocks.
-struct VectorRows<'a, K, N> {
-    answer: &'a KeysOfDocuments<'a, K, N>,
+struct VectorRows<'a, K> {
+    answer: &'a KeysOfDocuments<'a, K>,
     labels: Labels<'a>,
     vectors: &'a [Vectors],
     /// Where the rows of each block end.
     ends: Vec<u64>,
 }
 
-impl<K: Key, N: Names<K>> VectorRows<'_, K, N> {
+impl<K: Key> VectorRows<'_, K> {
     /// Calls `each` with the place of a document, a key and its count, for every row of a range.
     fn for_each(&self, rows: Range<u64>, mut each: impl FnMut(usize, K, u64)) {
         for_each_run(&self.ends, rows, |place, rows| {
@@ -77,6 +77,7 @@ impl<K: Key, N: Names<K>> VectorRows<'_, K, N> {
             let counts = vectors.blocks.section::<K::Count>(vectors.block, COUNTS);
             for_each_run(ends, rows.start - before..rows.end - before, |document, rows| {
                 for row in rows.start as usize..rows.end as usize {
+                    self.labels.terms.ask_ahead(keys, row, |key| once(key.number()));
                     each(vectors.first as usize + document, keys[row], counts[row].get());
                 }
             });
@@ -84,7 +85,7 @@ impl<K: Key, N: Names<K>> VectorRows<'_, K, N> {
     }
 }
 
-impl<K: Key, N: Names<K>> Rows for VectorRows<'_, K, N> {
+impl<K: Key> Rows for VectorRows<'_, K> {
     fn columns(&self) -> &'static [Column] {
         self.answer.columns()
     }
@@ -97,27 +98,22 @@ impl<K: Key, N: Names<K>> Rows for VectorRows<'_, K, N> {
         self.for_each(rows, |document, key, count| {
             let number = self.answer.documents[document];
             let document = Value::Text(self.labels.documents[number as usize]);
-            self.answer.names.show(self.labels, key, |name| {
-                if N::SEQUENCES {
-                    each(&[name, document, Value::Count(count)]);
-                } else {
-                    each(&[document, name, Value::Count(count)]);
-                }
-            });
+            let term = Value::Text(self.labels.terms.get(key.number()));
+            each(&[document, term, Value::Count(count)]);
         });
     }
 }
 
 /// All vectors as a matrix.
-struct VectorEntries<'a, K, N> {
-    rows: VectorRows<'a, K, N>,
+struct VectorEntries<'a, K> {
+    rows: VectorRows<'a, K>,
     /// The column of every term: those that occur have one, in their order.
     columns: Vec<u32>,
     column_count: u64,
 }
 
-impl<'a, K: Key, N: Names<K>> VectorEntries<'a, K, N> {
-    fn new(rows: VectorRows<'a, K, N>) -> Self {
+impl<'a, K: Key> VectorEntries<'a, K> {
+    fn new(rows: VectorRows<'a, K>) -> Self {
         let mut columns = vec![0_u32; rows.labels.terms.len() as usize];
         for vectors in rows.vectors {
             let keys = vectors.blocks.section::<K>(vectors.block, KEYS);
@@ -131,7 +127,7 @@ impl<'a, K: Key, N: Names<K>> VectorEntries<'a, K, N> {
     }
 }
 
-impl<K: Key, N: Names<K>> Rows for VectorEntries<'_, K, N> {
+impl<K: Key> Rows for VectorEntries<'_, K> {
     fn columns(&self) -> &'static [Column] {
         self.rows.columns()
     }
@@ -145,7 +141,7 @@ impl<K: Key, N: Names<K>> Rows for VectorEntries<'_, K, N> {
     }
 }
 
-impl<K: Key, N: Names<K>> Entries for VectorEntries<'_, K, N> {
+impl<K: Key> Entries for VectorEntries<'_, K> {
     fn shape(&self) -> (u64, u64) {
         (self.rows.answer.documents.len() as u64, self.column_count)
     }
@@ -158,9 +154,9 @@ impl<K: Key, N: Names<K>> Entries for VectorEntries<'_, K, N> {
     }
 }
 
-impl<K: Key, N: Names<K>> Answer for KeysOfDocuments<'_, K, N> {
+impl<K: Key> Answer for KeysOfDocuments<'_, K> {
     fn columns(&self) -> &'static [Column] {
-        if N::SEQUENCES { SEQUENCE_DOCUMENTS } else { TERM_VECTORS }
+        TERM_VECTORS
     }
 
     fn for_each_part(
@@ -187,9 +183,6 @@ impl<K: Key, N: Names<K>> Answer for KeysOfDocuments<'_, K, N> {
         labels: Labels<'_>,
         each: &mut dyn FnMut(&dyn Entries) -> io::Result<()>,
     ) -> Option<io::Result<()>> {
-        if N::SEQUENCES {
-            return None;
-        }
         Some(each(&VectorEntries::new(self.rows(labels, &self.vectors))))
     }
 }

@@ -5,7 +5,6 @@
 
 use std::fmt;
 use std::io;
-use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut, Range};
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -136,8 +135,15 @@ struct Place<T> {
     space: Arc<Space>,
     range: Range<u64>,
     writable: bool,
-    numbers: PhantomData<T>,
+    /// The first of its numbers: where a medium begins never changes.
+    first: *mut T,
 }
+
+// SAFETY: it leads to numbers as a slice does, to read or, from a place that is the only one of its range, to write; the pointer is only a
+// shorter way to what `space` and `range` say.
+unsafe impl<T: Send> Send for Place<T> {}
+// SAFETY: as above.
+unsafe impl<T: Sync> Sync for Place<T> {}
 
 impl<T: Pod> Place<T> {
     fn take(space: &Arc<Space>, offset: u64, length: usize, writable: bool) -> Self {
@@ -146,7 +152,8 @@ impl<T: Pod> Place<T> {
         let range = offset..end;
         let mut held = space.held();
         assert!(end <= space.medium.len(), "a region behind the end");
-        assert!(space.medium.base().wrapping_add(offset as usize).cast::<T>().is_aligned());
+        let first = space.medium.base().wrapping_add(offset as usize).cast::<T>();
+        assert!(first.is_aligned());
         let overlaps =
             |held: &Held| length > 0 && held.range.start < end && offset < held.range.end;
         let free = |held: &Held| !overlaps(held) || (!writable && !held.writable);
@@ -155,11 +162,7 @@ impl<T: Pod> Place<T> {
             held.push(Held { range: range.clone(), writable });
         }
         drop(held);
-        Self { space: space.clone(), range, writable, numbers: PhantomData }
-    }
-
-    fn pointer(&self) -> *mut T {
-        self.space.medium.base().wrapping_add(self.range.start as usize).cast()
+        Self { space: space.clone(), range, writable, first }
     }
 
     fn len(&self) -> usize {
@@ -170,7 +173,7 @@ impl<T: Pod> Place<T> {
         // SAFETY: the bytes are there while the medium lives, which this keeps alive: `take` has found them to be, and `resize` cuts nothing
         // that is held. They are aligned, every value of them is a `T` (Pod), and nobody writes to them while
         // this is borrowed: a writable place is the only one of its range, and others have no writable one beside them.
-        unsafe { std::slice::from_raw_parts(self.pointer(), self.len()) }
+        unsafe { std::slice::from_raw_parts(self.first, self.len()) }
     }
 }
 
@@ -210,7 +213,7 @@ impl Region<u64> {
     pub fn atomics(&mut self) -> &[AtomicU64] {
         // SAFETY: as `Place::numbers`. An `AtomicU64` has the size and alignment of a `u64`, and this is borrowed mutably while the result lives, so
         // there is no other way to these bytes.
-        unsafe { std::slice::from_raw_parts(self.place.pointer().cast(), self.place.len()) }
+        unsafe { std::slice::from_raw_parts(self.place.first.cast(), self.place.len()) }
     }
 }
 
@@ -227,7 +230,7 @@ impl<T: Pod> DerefMut for Region<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut [T] {
         // SAFETY: as `Place::numbers`; the place is the only one of its range, and is borrowed mutably.
-        unsafe { std::slice::from_raw_parts_mut(self.place.pointer(), self.place.len()) }
+        unsafe { std::slice::from_raw_parts_mut(self.place.first, self.place.len()) }
     }
 }
 

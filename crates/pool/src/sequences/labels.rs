@@ -20,12 +20,18 @@ impl Packing {
         self.n as u32 * self.bits
     }
 
-    /// Calls `each` with the terms of a sequence.
+    /// The terms of a sequence, the last one first.
+    #[inline]
+    pub(super) fn terms(self, key: impl Key) -> impl Iterator<Item = u32> {
+        (0..self.n as u32).map(move |place| key.digit(place * self.bits, self.bits))
+    }
+
+    /// Calls `each` with the texts of a sequence.
     #[inline]
     pub(super) fn show(self, labels: Labels<'_>, key: impl Key, each: impl FnOnce(Value<'_>)) {
         let mut terms: [&[u8]; LONGEST_SEQUENCE] = [&[]; LONGEST_SEQUENCE];
-        for (place, term) in terms[..self.n].iter_mut().rev().enumerate() {
-            *term = labels.terms.get(key.digit(place as u32 * self.bits, self.bits));
+        for (text, term) in terms[..self.n].iter_mut().rev().zip(self.terms(key)) {
+            *text = labels.terms.get(term);
         }
         each(Value::Terms(&terms[..self.n]));
     }

@@ -271,6 +271,8 @@ impl<K: Key, C: Count> Rows for RankedRows<'_, K, C> {
             let mut place = piece.ends.partition_point(|&end| end <= row);
             while row < until {
                 let end = piece.ends[place].min(until);
+                let terms = |key| self.packing.terms(key);
+                self.labels.terms.ask_ahead(&piece.keys, place, terms);
                 self.packing.show(self.labels, piece.keys[place], |sequence| {
                     for &(document, count) in &piece.documents[row..end] {
                         let name = self.labels.documents[numbers[document as usize] as usize];

@@ -166,11 +166,20 @@ impl<K: Key, H: Key> Rows for RunRows<'_, K, H> {
             match run.place {
                 Place::Ranked(blocks, block) => {
                     let least: K = self.layout.least(blocks.section::<u32>(block, BUCKET)[0]);
-                    let keys = &blocks.section::<H>(block, KEYS)[keys];
-                    keys.iter().for_each(|key| show(least.plus(key.to())));
+                    let all = blocks.section::<H>(block, KEYS);
+                    let whole = |key: H| least.plus(key.to());
+                    for place in keys {
+                        let terms = |key| self.packing.terms(whole(key));
+                        self.labels.terms.ask_ahead(all, place, terms);
+                        show(whole(all[place]));
+                    }
                 }
                 Place::Whole(blocks, block, section) => {
-                    blocks.section::<K>(block, section)[keys].iter().for_each(|&key| show(key));
+                    let all = blocks.section::<K>(block, section);
+                    for place in keys {
+                        self.labels.terms.ask_ahead(all, place, |key| self.packing.terms(key));
+                        show(all[place]);
+                    }
                 }
             }
             at = until;

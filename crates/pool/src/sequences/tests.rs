@@ -93,7 +93,7 @@ fn rows_of(network: &Network, answer: &dyn Answer) -> Vec<String> {
     }
     let terms = Terms::new(bytes, ends).unwrap();
     let mut found = Vec::new();
-    let labels = Labels { terms: &terms, documents: &names };
+    let labels = Labels { terms: terms.texts(), documents: &names };
     let number = |term: &[u8]| u32::from_be_bytes(term.try_into().unwrap()).to_string();
     answer
         .for_each_part(labels, &mut |rows| {

@@ -170,7 +170,7 @@ fn ask(question: &dyn Question, backends: &Backends, quiet: bool) -> anyhow::Res
         backends.notes().iter().for_each(|note| print_note(note));
     }
 
-    let labels = Labels { terms: view.terms(), documents: &names };
+    let labels = Labels { terms: view.terms().texts(), documents: &names };
     write(&*run.answered.answer, labels, is_matrix, &mut writer, &mut costs)?;
     // What is not writing is making parts of the answer.
     costs.task += watch.lap().saturating_sub(costs.output);

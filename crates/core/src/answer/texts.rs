@@ -1,0 +1,77 @@
+//! The texts of terms, for rows that show millions of them in any order.
+//!
+//! A text is two look-ups: where it ends, and its bytes. Of a large vocabulary neither is in a cache, so that rows would take what
+//! memory takes to answer, twice a term. [`TermTexts::ask_ahead`] asks for both some rows before they are shown.
+
+use crate::packed::prefetch;
+
+/// How many keys a text is asked for before it is shown, and where it is is asked for before that: enough to cover the time that memory takes,
+/// and few enough that what was asked for is still there.
+const AHEAD: usize = 12;
+
+/// The texts of the terms of a view, where they lie.
+#[derive(Debug, Clone, Copy)]
+pub struct TermTexts<'a> {
+    pub(crate) bytes: &'a [u8],
+    pub(crate) ends: &'a [u64],
+}
+
+impl<'a> TermTexts<'a> {
+    /// How many there are.
+    pub fn len(self) -> u32 {
+        self.ends.len() as u32
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(self) -> bool {
+        self.ends.is_empty()
+    }
+
+    /// The bytes of a term.
+    ///
+    /// # Panics
+    /// If there is no such term.
+    #[inline]
+    pub fn get(self, term: u32) -> &'a [u8] {
+        let term = term as usize;
+        let start = if term == 0 { 0 } else { self.ends[term - 1] };
+        &self.bytes[start as usize..self.ends[term] as usize]
+    }
+
+    /// Asks for the memory of what keys need that are shown soon, when the one at `place` is shown; `terms` gives the terms of a key.
+    #[inline]
+    pub fn ask_ahead<K: Copy, I: Iterator<Item = u32>>(
+        self,
+        keys: &[K],
+        place: usize,
+        terms: impl Fn(K) -> I,
+    ) {
+        if let Some(&key) = keys.get(place + 2 * AHEAD) {
+            terms(key).for_each(|term| prefetch(self.ends, term as usize));
+        }
+        if let Some(&key) = keys.get(place + AHEAD) {
+            for term in terms(key) {
+                let start = (term as usize).checked_sub(1).and_then(|before| self.ends.get(before));
+                prefetch(self.bytes, start.map_or(0, |&start| start as usize));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Terms;
+
+    #[test]
+    fn texts_are_those_of_the_terms_and_asking_changes_nothing() {
+        let terms = Terms::new(b"abbc".to_vec(), vec![1, 3, 4]).unwrap();
+        let texts = terms.texts();
+        assert_eq!((texts.len(), texts.is_empty()), (3, false));
+        let keys: Vec<u32> = (0..100).map(|key| key % 3).collect();
+        for (place, &key) in keys.iter().enumerate() {
+            // Numbers that no term has are nobody's memory.
+            texts.ask_ahead(&keys, place, |key| [key, key + 100, u32::MAX].into_iter());
+            assert_eq!(texts.get(key), terms.get(key));
+        }
+    }
+}
