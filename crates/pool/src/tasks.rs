@@ -1,4 +1,4 @@
-//! The tasks, each a chain of phases; those over sequences are in [`sequences`].
+//! The tasks, each a chain of phases; those over sequences are in `sequences`.
 
 use tadoc_core::answer::Answer;
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};

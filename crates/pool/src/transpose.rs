@@ -1,6 +1,6 @@
 //! From the keys of documents to the documents of keys, in far less memory than there are entries.
 //!
-//! Keys are cut into ranges, the *buckets*. In the first phase every operation of a [`Plan`] walks its documents and writes a block in which
+//! Keys are cut into ranges, the *buckets*. In the first phase every operation of a [`Plan`](crate::plan::Plan) walks its documents and writes a block in which
 //! entries stand by bucket, and within a bucket by document. In the second one an operation takes one bucket: it reads its
 //! stretch of every block, which is in the order of documents already, and puts the entries by key. So the pool is written and read in long stretches, and
 //! memory holds the documents of an operation, or the entries of a bucket.

@@ -4,8 +4,9 @@
 //! (`prlimit --data`: memory of their own, which mapped files are not), a share of the length of the text, and the
 //! plain-text program puts what it cannot hold into a file on the same disk. The pool answers twice: made new by
 //! the question, which is measured beside the in-memory backend that reads the archive; and made before by another question, beside
-//! the one that maps a stored view. Contenders take turns; all files were read once before.
+//! the one that maps a stored view. Contenders take turns; all files were read once before. Some commands of random access follow ([`reads`]).
 
+mod reads;
 mod render;
 mod result;
 
@@ -91,6 +92,7 @@ impl Pool {
             }
         }
         let _ = fs::remove_file(&setting.pool);
+        let reads = setting.reads(self.rounds as usize)?;
         let run = PoolRun {
             date: units::today(),
             command: paths::command(),
@@ -103,6 +105,7 @@ impl Pool {
             rounds: self.rounds,
             bars: result::bars(&tasks),
             tasks,
+            reads,
             checks,
         };
         let text = render::markdown(&run);
@@ -111,7 +114,8 @@ impl Pool {
             let path = run::write(&paths::runs(), &run.date, "pool", &text, &run)?;
             println!("written to {}", path.display());
         }
-        if run.checks.iter().any(|check| check.difference.is_some()) {
+        let reads_differ = run.reads.results.iter().any(|read| !read.same);
+        if reads_differ || run.checks.iter().any(|check| check.difference.is_some()) {
             bail!("answers differ");
         }
         Ok(())
@@ -139,7 +143,11 @@ impl Setting {
     }
 
     fn limited(&self, program: &Path) -> Job {
-        Job::new("prlimit").arg(format!("--data={}", self.limit)).arg(program)
+        self.limited_to(self.limit, program)
+    }
+
+    fn limited_to(&self, bytes: u64, program: &Path) -> Job {
+        Job::new("prlimit").arg(format!("--data={bytes}")).arg(program)
     }
 
     fn in_pool(&self, task: TaskName, persist: &str) -> Job {

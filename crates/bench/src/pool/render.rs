@@ -1,5 +1,6 @@
 //! A run in a pool as text.
 
+use super::reads::Reads;
 use super::result::{PoolCosts, PoolRun, TaskResult};
 use crate::render::{bars, machine};
 use crate::table::Table;
@@ -69,6 +70,31 @@ fn memory(tasks: &[TaskResult]) -> Table {
     table
 }
 
+fn reads(reads: &Reads) -> String {
+    let mut table =
+        Table::new(["", "in memory s", "pool s", "in memory MiB", "pool MiB", "prints the same"]);
+    for read in &reads.results {
+        table.row([
+            read.command.clone(),
+            seconds(&read.in_memory),
+            seconds(&read.in_pool),
+            mebibytes(read.in_memory.anonymous_bytes),
+            mebibytes(read.in_pool.anonymous_bytes),
+            if read.same { "yes" } else { "NO" }.to_owned(),
+        ]);
+    }
+    format!(
+        "Of a document in the middle, 64 bytes; and its longest word, counted and searched for in all documents. The archive has {:.1} MB; \
+         in the pool, which was made before in {} s with {} MiB of memory and has {} MiB, commands ran under `prlimit --data={}`.\n\n{}",
+        reads.archive_bytes as f64 / MB,
+        seconds(&reads.new_pool),
+        mebibytes(reads.new_pool.anonymous_bytes),
+        mebibytes(reads.pool_bytes),
+        reads.limit_bytes,
+        table.markdown()
+    )
+}
+
 fn checks(run: &PoolRun) -> String {
     let different = run.checks.iter().filter(|check| check.difference.is_some());
     let mut text = match run.checks.len() {
@@ -112,6 +138,7 @@ pub fn markdown(run: &PoolRun) -> String {
     text += &times(&run.tasks, 1).markdown();
     text += "\n## Memory\n\n";
     text += &memory(&run.tasks).markdown();
+    text += &format!("\n## Random access\n\n{}", reads(&run.reads));
     text += &format!("\n## Rows\n\n{}", checks(run));
     text += "\n## Promises\n\n";
     text += &bars(&run.bars).markdown();
@@ -120,13 +147,21 @@ pub fn markdown(run: &PoolRun) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::super::result::{bars, tests::task};
+    use super::super::reads::ReadResult;
+    use super::super::result::bars;
+    use super::super::result::tests::{costs, task};
     use super::*;
     use crate::machine::Machine;
 
     #[test]
     fn a_run_is_told_whole() {
         let tasks = vec![task(1.7, 300 << 20)];
+        let read = ReadResult {
+            command: "search".into(),
+            in_memory: costs(2.0, 400 << 20),
+            in_pool: costs(0.5, 8 << 20),
+            same: false,
+        };
         let run = PoolRun {
             date: "2026-01-31".into(),
             command: "cargo xtask bench pool text".into(),
@@ -139,6 +174,13 @@ mod tests {
             rounds: 3,
             bars: bars(&tasks),
             tasks,
+            reads: Reads {
+                archive_bytes: 80_000_000,
+                limit_bytes: 10_000_000,
+                pool_bytes: 200 << 20,
+                new_pool: costs(3.0, 90 << 20),
+                results: vec![read],
+            },
             checks: Vec::new(),
         };
         let text = markdown(&run);
@@ -149,6 +191,8 @@ mod tests {
             "|          1.70 | 1.70x |",
             "0.300x",
             "8.00 (*)",
+            "| search |        2.00 |   0.50 |           400 |        8 |              NO |",
+            "prlimit --data=10000000",
             "MISSED",
             "Rows were not compared",
         ] {

@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::reads::Reads;
 use crate::analytics::check::CheckResult;
 use crate::bars::Bar;
 use crate::machine::Machine;
@@ -30,6 +31,7 @@ pub struct PoolRun {
     pub limit_bytes: u64,
     pub rounds: u32,
     pub tasks: Vec<TaskResult>,
+    pub reads: Reads,
     pub checks: Vec<CheckResult>,
     pub bars: Vec<Bar>,
 }
@@ -131,7 +133,7 @@ pub fn bars(tasks: &[TaskResult]) -> Vec<Bar> {
 pub mod tests {
     use super::*;
 
-    fn costs(seconds: f64, anonymous_bytes: u64) -> PoolCosts {
+    pub fn costs(seconds: f64, anonymous_bytes: u64) -> PoolCosts {
         let all_seconds = vec![seconds];
         PoolCosts { seconds, all_seconds, anonymous_bytes, peak_bytes: 2 * anonymous_bytes }
     }
