@@ -5,7 +5,7 @@
 
 use crate::packed::prefetch;
 
-/// How many keys a text is asked for before it is shown, and where it is is asked for before that: enough to cover the time that memory takes,
+/// How many keys before it is shown a text is asked for; its place is asked for as many keys earlier still. Enough to cover the time that memory takes,
 /// and few enough that what was asked for is still there.
 const AHEAD: usize = 12;
 

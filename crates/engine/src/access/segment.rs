@@ -84,7 +84,7 @@ impl<'c> Segment<'c> {
     }
 
     /// Takes it as it is kept outside of the archive.
-    #[cfg_attr(not(feature = "pool"), allow(dead_code))]
+    #[cfg_attr(not(feature = "pool"), allow(dead_code, reason = "only pools keep segments"))]
     pub(super) fn kept(corpus: &'c Corpus, number: usize, kept: &KeptSegment) -> Result<Self> {
         let Read { navigation, root, word_documents, tokens } =
             kept.read(&corpus.summary().segments[number])?;

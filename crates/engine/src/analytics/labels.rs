@@ -72,7 +72,7 @@ impl<K: Key> Names for SequenceNames<K> {
         self.packing.show(labels, self.keys[item as usize], each);
     }
 
-    /// Keys are one look-up more, and those of a document ascend: nothing is asked for.
+    /// Nothing: their keys are one look-up more, which would have to be asked for first.
     #[inline]
     fn ask_ahead(&self, _: Labels<'_>, _: &[u32], _: usize) {}
 }

@@ -145,7 +145,6 @@ impl<'a, N: Names> VectorRows<'a, N> {
     /// Calls `each` with the place of a document, an item and its count, for every row of a range.
     fn entries(&self, rows: Range<u64>, mut each: impl FnMut(usize, u32, u64)) {
         for_each_entry(self.lists, &self.ends, rows, |document, list, entry| {
-            self.names.ask_ahead(self.labels, &list.items, entry);
             each(document, list.items[entry], list.counts[entry]);
         });
     }
@@ -191,10 +190,11 @@ impl<N: Names> Rows for VectorRows<'_, N> {
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         let documents = self.network.documents();
-        self.entries(rows, |document, item, count| {
+        for_each_entry(self.lists, &self.ends, rows, |document, list, entry| {
+            self.names.ask_ahead(self.labels, &list.items, entry);
             let document = self.labels.documents[documents[document] as usize];
-            let (document, count) = (Value::Text(document), Value::Count(count));
-            self.names.show(self.labels, item, &mut |name| {
+            let (document, count) = (Value::Text(document), Value::Count(list.counts[entry]));
+            self.names.show(self.labels, list.items[entry], &mut |name| {
                 if self.sequences {
                     each(&[name, document, count]);
                 } else {

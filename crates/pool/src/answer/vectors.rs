@@ -67,8 +67,8 @@ struct VectorRows<'a, K> {
 }
 
 impl<K: Key> VectorRows<'_, K> {
-    /// Calls `each` with the place of a document, a key and its count, for every row of a range.
-    fn for_each(&self, rows: Range<u64>, mut each: impl FnMut(usize, K, u64)) {
+    /// Calls `each` with the place of a document, the keys of its block, the place of a key among them and its count, for every row of a range.
+    fn for_each(&self, rows: Range<u64>, mut each: impl FnMut(usize, &[K], usize, u64)) {
         for_each_run(&self.ends, rows, |place, rows| {
             let vectors = &self.vectors[place];
             let before = self.ends[place] - vectors.rows();
@@ -77,8 +77,7 @@ impl<K: Key> VectorRows<'_, K> {
             let counts = vectors.blocks.section::<K::Count>(vectors.block, COUNTS);
             for_each_run(ends, rows.start - before..rows.end - before, |document, rows| {
                 for row in rows.start as usize..rows.end as usize {
-                    self.labels.terms.ask_ahead(keys, row, |key| once(key.number()));
-                    each(vectors.first as usize + document, keys[row], counts[row].get());
+                    each(vectors.first as usize + document, keys, row, counts[row].get());
                 }
             });
         });
@@ -95,10 +94,11 @@ impl<K: Key> Rows for VectorRows<'_, K> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        self.for_each(rows, |document, key, count| {
+        self.for_each(rows, |document, keys, place, count| {
+            self.labels.terms.ask_ahead(keys, place, |key| once(key.number()));
             let number = self.answer.documents[document];
             let document = Value::Text(self.labels.documents[number as usize]);
-            let term = Value::Text(self.labels.terms.get(key.number()));
+            let term = Value::Text(self.labels.terms.get(keys[place].number()));
             each(&[document, term, Value::Count(count)]);
         });
     }
@@ -147,8 +147,8 @@ impl<K: Key> Entries for VectorEntries<'_, K> {
     }
 
     fn visit_entries(&self, rows: Range<u64>, each: &mut dyn FnMut(u64, u64, Value<'_>)) {
-        self.rows.for_each(rows, |document, key, count| {
-            let column = self.columns[key.number() as usize];
+        self.rows.for_each(rows, |document, keys, place, count| {
+            let column = self.columns[keys[place].number() as usize];
             each(document as u64, column.into(), Value::Count(count));
         });
     }
