@@ -76,8 +76,9 @@ impl<K: Key> VectorRows<'_, K> {
             let keys = vectors.blocks.section::<K>(vectors.block, KEYS);
             let counts = vectors.blocks.section::<K::Count>(vectors.block, COUNTS);
             for_each_run(ends, rows.start - before..rows.end - before, |document, rows| {
-                for row in rows.start as usize..rows.end as usize {
-                    each(vectors.first as usize + document, keys, row, counts[row].get());
+                let rows = rows.start as usize..rows.end as usize;
+                for (place, count) in rows.clone().zip(&counts[rows]) {
+                    each(vectors.first as usize + document, keys, place, count.get());
                 }
             });
         });
