@@ -145,7 +145,8 @@ pub fn compress(
     let watch = Watch::of_inputs(observer, &inputs);
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
-    let feed = Mutex::new(Feed::new(inputs, options.split));
+    let feed = Feed::new(inputs, options.lexer, options.split, budget.longest_line());
+    let feed = Mutex::new(feed);
     let pool = thread_pool(budget.threads);
     let mut writer = ArchiveWriter::create(output)?;
     let mut segments: Vec<SegmentInfo> = Vec::new();
