@@ -151,7 +151,7 @@ pub(super) fn lex_segment(
                 tokens += lexed.tokens.len() as u64;
                 text += bytes;
                 memory[lexed.thread] = lexed.interner_memory;
-                watch.lexed(bytes);
+                watch.lexed_pieces(&lexed.pieces);
                 segment.tokens.push((lexed.thread, lexed.tokens));
                 segment.pieces.extend(lexed.pieces);
                 segment.grown.extend(lexed.grown);
