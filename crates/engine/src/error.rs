@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// The archive cannot be read or written.
     #[error(transparent)]
-    Archive(#[from] tadoc_core::Error),
+    Archive(tadoc_core::Error),
     /// A file or folder could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -324,6 +324,17 @@ pub enum Error {
     /// The observer ended the work.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl From<tadoc_core::Error> for Error {
+    /// What is about a file, and not about an archive, is the same error here.
+    fn from(error: tadoc_core::Error) -> Self {
+        match error {
+            tadoc_core::Error::Exists { path } => Self::Exists { path },
+            tadoc_core::Error::Io { path, source } => Self::Io { path, source },
+            other => Self::Archive(other),
+        }
+    }
 }
 
 impl Error {

@@ -10,6 +10,7 @@ mod folder;
 mod grep;
 mod inputs;
 mod interrupts;
+mod new_files;
 mod query;
 mod refusals;
 mod round_trip;

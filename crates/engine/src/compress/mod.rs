@@ -19,6 +19,8 @@ use tadoc_core::archive::{
     Archive, ArchiveLock, ArchiveWriter, Digester, DocumentTable, EncodedSegment, Summary,
 };
 
+use tadoc_core::new_file::{Destination, Found};
+
 use self::feed::Feed;
 pub(crate) use self::lex::Budget;
 use self::lex::{Piece, lex_segment};
@@ -127,7 +129,8 @@ const LINE_DIGITS: usize = 10;
 
 /// Compresses `inputs` into a new archive at `output`.
 ///
-/// The archive appears under its name only when it is whole: it is written aside, synced and renamed.
+/// The archive appears under its name only when it is whole: it is written aside, synced and renamed. A link
+/// is followed; a pipe or device is written into.
 /// Documents are stored in byte order of their names.
 pub fn compress(
     inputs: Vec<Input>,
@@ -135,9 +138,7 @@ pub fn compress(
     options: &CompressOptions,
     observer: &dyn Observer,
 ) -> Result<CompressReport> {
-    if !options.force && output.symlink_metadata().is_ok() {
-        return Err(Error::Exists { path: output.to_owned() });
-    }
+    Destination::to_write(output, options.force)?;
     let budget = Budget::new(options.memory, options.threads)?;
     let inputs = sorted_by_name(inputs, options.split)?;
     // Told before the work, and held at its end.
@@ -330,8 +331,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The lock of an archive that is to be replaced, so that nobody edits it meanwhile. `None` where there is nothing that anybody
 /// could edit.
 fn lock_to_replace(path: &Path, replace: bool) -> Result<Option<ArchiveLock>> {
-    let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
-    if !replace || !is_file {
+    if !replace || Destination::of(path)?.found != Found::File {
         return Ok(None);
     }
     let start = Instant::now();
@@ -348,7 +348,7 @@ fn lock_to_replace(path: &Path, replace: bool) -> Result<Option<ArchiveLock>> {
 }
 
 /// Encodes the archive at `from` anew at `level` into `to`; grammars, documents and answers stay as they
-/// are. One with edits is refused.
+/// are. One with edits is refused. Nobody may read the new one who may not read the old one.
 pub fn transcode(
     from: &Path,
     to: &Path,
@@ -356,9 +356,7 @@ pub fn transcode(
     force: bool,
     observer: &dyn Observer,
 ) -> Result<CompressReport> {
-    if !force && to.symlink_metadata().is_ok() {
-        return Err(Error::Exists { path: to.to_owned() });
-    }
+    Destination::to_write(to, force)?;
     let _lock = lock_to_replace(to, force)?;
     let archive = Archive::open(from)?;
     let edits = archive.journal()?.edit_count();
@@ -367,7 +365,7 @@ pub fn transcode(
     }
     let table = archive.documents()?;
     let summary = Summary { level, written_by: WRITTEN_BY.into(), ..archive.summary().clone() };
-    let mut writer = ArchiveWriter::create(to)?;
+    let mut writer = ArchiveWriter::create_from(to, &archive)?;
     let pool = thread_pool(std::thread::available_parallelism().map_or(1, usize::from));
     let mut done = 0;
     for number in 0..summary.segments.len() {

@@ -164,7 +164,7 @@ impl Recompression<'_> {
         let pool = thread_pool(budget.threads);
         let watch = Watch::new(observer, before.text_bytes);
         watch.check()?;
-        let mut writer = ArchiveWriter::in_place_of(corpus.archive().path())?;
+        let mut writer = ArchiveWriter::create(corpus.archive().path())?;
         let mut segments: Vec<SegmentInfo> = Vec::new();
         let numbers = corpus.edited().map(|edited| edited.as_stored());
         let mut table = None;
