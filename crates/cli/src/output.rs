@@ -6,7 +6,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
+use tadoc::unfinished::{Removal, Unfinished};
 use tempfile::NamedTempFile;
+
+use crate::closed;
 
 /// Where results go, buffered. What went wrong in writing is kept apart from what the library makes of it,
 /// so that the message names the right place.
@@ -25,6 +28,7 @@ enum Target {
         file: NamedTempFile,
         path: PathBuf,
         replace: bool,
+        unfinished: Unfinished,
     },
 }
 
@@ -59,12 +63,17 @@ impl Output {
         prefix.push(".tmp-");
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
         // Not the builder's own file, which only its owner could read.
-        let file = tempfile::Builder::new()
-            .prefix(&prefix)
-            .make_in(folder.unwrap_or(Path::new(".")), |path| File::create_new(path))
-            .with_context(cannot)?;
-        crate::interrupt::writes_aside(file.path().to_owned());
-        Ok(Self::to(Target::Aside { file, path: path.to_owned(), replace }, name))
+        let created = Unfinished::begin(|| {
+            let file = tempfile::Builder::new()
+                .prefix(&prefix)
+                .make_in(folder.unwrap_or(Path::new(".")), |path| File::create_new(path))?;
+            let aside = file.path().to_owned();
+            let removal: Removal = Box::new(move || drop(fs::remove_file(aside)));
+            Ok::<_, io::Error>((file, removal))
+        });
+        let (file, unfinished) = created.with_context(cannot)?;
+        let path = path.to_owned();
+        Ok(Self::to(Target::Aside { file, path, replace, unfinished }, name))
     }
 
     fn to(target: Target, name: String) -> Self {
@@ -106,6 +115,11 @@ impl Output {
     /// Ends the output of work that has ended with `result`; a file gets its name if all went well.
     pub fn finish<T>(mut self, result: Result<T, impl Into<anyhow::Error>>) -> anyhow::Result<T> {
         let result = result.map_err(Into::into);
+        if self.is_standard() {
+            // Without a row, too: nobody can see that there is none.
+            let open = check_standard_output();
+            let _ = self.keep(open);
+        }
         if result.is_ok() {
             let _ = self.flush();
         }
@@ -115,8 +129,9 @@ impl Output {
             return Err(anyhow!(error));
         }
         let value = result?;
-        if let (Target::Aside { file, path, replace }, _) = self.to.into_parts() {
+        if let (Target::Aside { file, path, replace, unfinished }, _) = self.to.into_parts() {
             let named = if replace { file.persist(&path) } else { file.persist_noclobber(&path) };
+            drop(unfinished);
             if let Err(failed) = named {
                 if failed.error.kind() == io::ErrorKind::AlreadyExists {
                     return Err(tadoc::Error::Exists { path }.into());
@@ -157,7 +172,11 @@ impl Write for Output {
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Standard(stdout) => stdout.write(bytes),
+            // Not by the standard library, to which a closed descriptor is no error.
+            Self::Standard(stdout) => {
+                check_standard_output()?;
+                Ok(rustix::io::write(stdout, bytes)?)
+            }
             Self::Special(file) => file.write(bytes),
             Self::Aside { file, .. } => file.write(bytes),
         }
@@ -165,10 +184,18 @@ impl Write for Target {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Standard(stdout) => stdout.flush(),
+            Self::Standard(_) => Ok(()),
             Self::Special(file) => file.flush(),
             Self::Aside { file, .. } => file.flush(),
         }
+    }
+}
+
+/// An error if standard output was closed when the process was started.
+pub fn check_standard_output() -> io::Result<()> {
+    match closed::is_standard_output_closed() {
+        true => Err(io::Error::other("it is closed; give it a file, or /dev/null")),
+        false => Ok(()),
     }
 }
 

@@ -9,10 +9,11 @@ mod faults;
 mod folder;
 mod grep;
 mod inputs;
-mod interrupts;
+mod limits;
 mod query;
 mod refusals;
 mod round_trip;
+mod signals;
 
 #[cfg(feature = "decompress")]
 mod decompress;

@@ -17,6 +17,8 @@ use super::types::Level;
 use super::{documents, info};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
+use crate::unfinished::{Removal, Unfinished};
+use crate::{CancelFlag, Cancelled};
 
 /// The dictionary of a segment, encoded.
 #[derive(Debug)]
@@ -24,13 +26,19 @@ pub struct EncodedDictionary(Vec<u8>);
 
 impl EncodedDictionary {
     /// Encodes words and separators, on all threads. Both must be in ascending order and distinct.
-    pub fn new(words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
-        Self(dictionary::encode(words, separators, level))
+    pub fn new(
+        words: &[Entry<'_>],
+        separators: &[&[u8]],
+        level: Level,
+        cancel: &CancelFlag,
+    ) -> Result<Self, Cancelled> {
+        dictionary::encode(words, separators, level, cancel).map(Self)
     }
 
     /// The same for one that is not to be kept: larger, and soon made.
     pub fn quick(words: &[Entry<'_>], separators: &[&[u8]]) -> Self {
-        Self(dictionary::encode_at(words, separators, 1))
+        let encoded = dictionary::encode_at(words, separators, 1, &CancelFlag::default());
+        Self(encoded.expect("nobody cancels it"))
     }
 
     /// The dictionary itself, as if it were read from an archive.
@@ -52,15 +60,23 @@ impl EncodedSegment {
     /// # Panics
     /// If the grammar has tokens or rules that are never used, or its rules are not in Kahn's order.
     pub fn new(grammar: &Grammar, words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
-        Self::with_dictionary(EncodedDictionary::new(words, separators, level), grammar, level)
+        let never = &CancelFlag::default();
+        EncodedDictionary::new(words, separators, level, never)
+            .and_then(|dictionary| Self::with_dictionary(dictionary, grammar, level, never))
+            .expect("nobody cancels it")
     }
 
-    /// The same for a dictionary that was encoded before.
+    /// The same for a dictionary that was encoded before, and for work that can be cancelled.
     ///
     /// # Panics
     /// As [`EncodedSegment::new`].
-    pub fn with_dictionary(dictionary: EncodedDictionary, grammar: &Grammar, level: Level) -> Self {
-        Self { dictionary, grammar: grammar::encode(grammar, level) }
+    pub fn with_dictionary(
+        dictionary: EncodedDictionary,
+        grammar: &Grammar,
+        level: Level,
+        cancel: &CancelFlag,
+    ) -> Result<Self, Cancelled> {
+        Ok(Self { dictionary, grammar: grammar::encode(grammar, level, cancel)? })
     }
 }
 
@@ -217,13 +233,20 @@ pub(super) struct Aside {
     file: Option<File>,
     aside: PathBuf,
     path: PathBuf,
+    /// Known to who ends the process at a signal; dropped after the file is removed.
+    _unfinished: Unfinished,
 }
 
 impl Aside {
     /// Starts a file that will be at `path`.
     pub(super) fn create(path: &Path) -> Result<Self> {
-        let (file, aside) = create_aside(path)?;
-        Ok(Self { file: Some(file), aside, path: path.to_owned() })
+        let ((file, aside), unfinished) = Unfinished::begin(|| {
+            let (file, aside) = create_aside(path)?;
+            let name = aside.clone();
+            let removal: Removal = Box::new(move || drop(std::fs::remove_file(name)));
+            Ok::<_, Error>(((file, aside), removal))
+        })?;
+        Ok(Self { file: Some(file), aside, path: path.to_owned(), _unfinished: unfinished })
     }
 
     fn with<T>(&mut self, work: impl FnOnce(&mut File) -> std::io::Result<T>) -> Result<T> {

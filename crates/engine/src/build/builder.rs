@@ -1,28 +1,7 @@
 //! The contract of grammar builders, and the choice of one.
 
-use std::sync::atomic::{AtomicBool, Ordering};
-
+pub use tadoc_core::cancel::{CancelFlag, Cancelled};
 use tadoc_core::{Grammar, TokenSequence};
-
-/// The work was ended before it was done.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cancelled;
-
-/// A flag that ends work from another thread: whoever works looks at it now and then.
-#[derive(Debug, Default)]
-pub struct CancelFlag(AtomicBool);
-
-impl CancelFlag {
-    /// Asks the work to end.
-    pub fn cancel(&self) {
-        self.0.store(true, Ordering::Relaxed);
-    }
-
-    /// `Err` once [`CancelFlag::cancel`] was called. Costs one relaxed load.
-    pub fn check(&self) -> Result<(), Cancelled> {
-        if self.0.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
-    }
-}
 
 /// Turns token sequences into grammars.
 ///

@@ -16,7 +16,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tadoc_core::archive::{
-    Archive, ArchiveLock, ArchiveWriter, Digester, DocumentTable, EncodedSegment, Summary,
+    Archive, ArchiveLock, ArchiveWriter, Digester, DocumentTable, EncodedDictionary,
+    EncodedSegment, Summary,
 };
 
 use self::feed::Feed;
@@ -24,10 +25,11 @@ pub(crate) use self::lex::Budget;
 use self::lex::{Piece, lex_segment};
 pub(crate) use self::segment::figures;
 pub(crate) use self::watch::Watch;
+use crate::build::builder::CancelFlag;
 use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Phase};
-use crate::{Document, Level, SegmentInfo, Timestamp};
+use crate::progress::{Observer, Phase, step};
+use crate::{Document, Level, SegmentInfo, Timestamp, threads};
 
 /// Which method finds the repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -146,7 +148,7 @@ pub fn compress(
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
     let feed = Mutex::new(Feed::new(inputs, options.split));
-    let pool = thread_pool(budget.threads);
+    let pool = threads::pool(Some(budget.threads))?;
     let mut writer = ArchiveWriter::create(output)?;
     let mut segments: Vec<SegmentInfo> = Vec::new();
     let mut grown = Vec::new();
@@ -197,11 +199,6 @@ impl Builder {
             Self::Sequitur => "sequitur",
         }
     }
-}
-
-/// Threads of our own: nothing global is set up or shared.
-pub(crate) fn thread_pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
 }
 
 /// Three quarters of what the machine has free, within reason.
@@ -367,18 +364,20 @@ pub fn transcode(
     let table = archive.documents()?;
     let summary = Summary { level, written_by: WRITTEN_BY.into(), ..archive.summary().clone() };
     let mut writer = ArchiveWriter::create(to)?;
-    let pool = thread_pool(std::thread::available_parallelism().map_or(1, usize::from));
+    let pool = threads::pool(None)?;
     let count = summary.segments.len() as u64;
     for number in 0..summary.segments.len() {
-        if observer.step(Phase::Transcoding, number as u64, count).is_break() {
-            return Err(Error::Cancelled);
-        }
-        let encoded = pool.install(|| -> Result<EncodedSegment> {
-            let (grammar, dictionary) = archive.segment(number)?;
+        let transcode = |cancel: &CancelFlag| -> Result<EncodedSegment> {
+            let (grammar, dictionary) = archive.segment_unless(number, cancel)?;
             let entries = dictionary.entries(summary.segments[number].text_bytes)?;
-            Ok(EncodedSegment::new(&grammar, &entries.words(), &entries.separators(), level))
-        })?;
-        writer.add_segment(&encoded)?;
+            let (words, separators) = (entries.words(), entries.separators());
+            let dictionary = EncodedDictionary::new(&words, &separators, level, cancel)?;
+            Ok(EncodedSegment::with_dictionary(dictionary, &grammar, level, cancel)?)
+        };
+        let check = || step(observer, Phase::Transcoding, number as u64, count);
+        check()?;
+        let encoded = watch::during(check, |cancel| pool.install(|| transcode(cancel)))?;
+        writer.add_segment(&encoded?)?;
     }
     let archive_bytes = writer.finish(&table, &summary, force)?;
     Ok(CompressReport {

@@ -51,7 +51,7 @@ pub(super) fn build(
             Builder::RePair => RePair::new(dictionary.line_ends.clone()).build(sequence, cancel),
             Builder::Sequitur => Sequitur.build(sequence, cancel),
         },
-        || EncodedDictionary::new(&dictionary.words, &dictionary.separators, level),
+        || EncodedDictionary::new(&dictionary.words, &dictionary.separators, level, cancel),
     );
     let grammar = grammar?;
     let info = SegmentInfo {
@@ -60,8 +60,8 @@ pub(super) fn build(
         words: dictionary.words.len() as u64,
         ..figures(&grammar)
     };
-    cancel.check()?;
-    Ok((EncodedSegment::with_dictionary(encoded_dictionary, &grammar, level), info))
+    let dictionary = encoded_dictionary?;
+    Ok((EncodedSegment::with_dictionary(dictionary, &grammar, level, cancel)?, info))
 }
 
 /// The figures of a grammar alone.

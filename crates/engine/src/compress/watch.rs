@@ -8,6 +8,7 @@ use super::{Input, Source};
 use crate::build::builder::CancelFlag;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase};
+use crate::threads;
 
 /// How often the observer is asked while a grammar is built.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -58,28 +59,36 @@ impl<'o> Watch<'o> {
 
     /// Does `work` on another thread, and ends it if the observer says so.
     pub(crate) fn during<T: Send>(&self, work: impl FnOnce(&CancelFlag) -> T + Send) -> Result<T> {
-        let cancel = CancelFlag::default();
-        std::thread::scope(|scope| {
-            let (sender, receiver) = mpsc::sync_channel::<()>(1);
-            let cancel = &cancel;
-            let worker = scope.spawn(move || {
-                let result = work(cancel);
-                drop(sender);
-                result
-            });
-            let mut outcome = Ok(());
-            while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(INTERVAL) {
-                if outcome.is_ok() {
-                    outcome = self.check();
-                    if outcome.is_err() {
-                        cancel.cancel();
-                    }
+        during(|| self.check(), work)
+    }
+}
+
+/// Does `work` on another thread, and ends it when `check` fails, which is asked every [`INTERVAL`].
+pub(super) fn during<T: Send>(
+    check: impl Fn() -> Result<()>,
+    work: impl FnOnce(&CancelFlag) -> T + Send,
+) -> Result<T> {
+    let cancel = CancelFlag::default();
+    std::thread::scope(|scope| {
+        let (sender, receiver) = mpsc::sync_channel::<()>(1);
+        let cancel = &cancel;
+        let worker = threads::spawn(scope, move || {
+            let result = work(cancel);
+            drop(sender);
+            result
+        })?;
+        let mut outcome = Ok(());
+        while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(INTERVAL) {
+            if outcome.is_ok() {
+                outcome = check();
+                if outcome.is_err() {
+                    cancel.cancel();
                 }
             }
-            match worker.join() {
-                Ok(result) => outcome.map(|()| result),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        })
-    }
+        }
+        match worker.join() {
+            Ok(result) => outcome.map(|()| result),
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
 }
