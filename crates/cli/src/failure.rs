@@ -1,7 +1,7 @@
 //! Exit codes, and how errors and warnings look.
 
-use std::fmt::Write;
-use std::io;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
@@ -31,17 +31,22 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Prints an error to standard error.
 pub fn print_error(message: &str) {
-    anstream::eprintln!("{ERROR}tadoc:{ERROR:#} {}", printable(message));
+    print_line(&format!("{ERROR}tadoc:{ERROR:#} {}", printable(message)));
 }
 
 /// Prints a warning to standard error.
 pub fn print_warning(message: &str) {
-    anstream::eprintln!("{WARNING}tadoc:{WARNING:#} warning: {}", printable(message));
+    print_line(&format!("{WARNING}tadoc:{WARNING:#} warning: {}", printable(message)));
 }
 
 /// Prints to standard error what is good to know and is nothing wrong.
 pub fn print_note(message: &str) {
-    anstream::eprintln!("tadoc: {}", printable(message));
+    print_line(&format!("tadoc: {}", printable(message)));
+}
+
+/// Prints a line to standard error. Where that fails, as on a terminal that is gone, nobody can be told.
+pub fn print_line(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
 }
 
 /// Tells the person what went wrong and gives the exit code. A reader of our output that has seen enough
@@ -51,10 +56,14 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if is_cancelled(error) {
-        print_error("cancelled");
-        return ExitCode::from(interrupt::CANCELLED);
+        interrupt::print_cancelled();
+        return ExitCode::from(interrupt::exit_code());
     }
-    print_error(&message(error));
+    let mut told = message(error);
+    if kind_of(error) == Some(io::ErrorKind::FileTooLarge) {
+        told.push_str("; raise the limit for files (`ulimit -f`), or write to another file system");
+    }
+    print_error(&told);
     ExitCode::from(2)
 }
 
@@ -66,11 +75,12 @@ pub fn is_cancelled(error: &anyhow::Error) -> bool {
 
 /// Whether nobody reads any more what we write.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    })
+    kind_of(error) == Some(io::ErrorKind::BrokenPipe)
+}
+
+/// The kind of the system's error behind an error, if there is one.
+fn kind_of(error: &anyhow::Error) -> Option<io::ErrorKind> {
+    error.chain().find_map(|cause| cause.downcast_ref().map(io::Error::kind))
 }
 
 /// The error with its causes, outermost first; a cause that the error before it has told already is left

@@ -4,6 +4,7 @@
 //! what they share.
 
 mod arguments;
+mod closed;
 mod commands;
 mod failure;
 #[cfg(feature = "pool")]
@@ -23,6 +24,10 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     let arguments = arguments::Arguments::parse();
+    interrupt::install();
+    if let Err(error) = tadoc::exit_on_truncated_files() {
+        failure::print_warning(&format!("SIGBUS cannot be handled: {error}"));
+    }
     match commands::run(arguments) {
         Ok(outcome) => outcome.into(),
         Err(error) => failure::report(&error),

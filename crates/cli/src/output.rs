@@ -8,6 +8,8 @@ use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use tadoc::new_file::{Destination, Found, NewFile, open_special};
 
+use crate::closed;
+
 /// Where results go, buffered. What went wrong in writing is kept apart from what the library makes of it,
 /// so that the message names the right place.
 pub struct Output {
@@ -48,9 +50,6 @@ impl Output {
             return Ok(Self::to(Target::Special(file), name));
         }
         let file = NewFile::create(path)?;
-        if let Some(aside) = file.aside() {
-            crate::interrupt::writes_aside(aside.to_owned());
-        }
         Ok(Self::to(Target::New { file, replace }, name))
     }
 
@@ -93,6 +92,11 @@ impl Output {
     /// Ends the output of work that has ended with `result`; a file gets its name if all went well.
     pub fn finish<T>(mut self, result: Result<T, impl Into<anyhow::Error>>) -> anyhow::Result<T> {
         let result = result.map_err(Into::into);
+        if self.is_standard() {
+            // Without a row, too: nobody can see that there is none.
+            let open = check_standard_output();
+            let _ = self.keep(open);
+        }
         if result.is_ok() {
             let _ = self.flush();
         }
@@ -138,7 +142,11 @@ impl Write for Output {
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Standard(stdout) => stdout.write(bytes),
+            // Not by the standard library, to which a closed descriptor is no error.
+            Self::Standard(stdout) => {
+                check_standard_output()?;
+                Ok(rustix::io::write(stdout, bytes)?)
+            }
             Self::Special(file) => file.write(bytes),
             Self::New { file, .. } => file.write(bytes),
         }
@@ -146,10 +154,18 @@ impl Write for Target {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Standard(stdout) => stdout.flush(),
+            Self::Standard(_) => Ok(()),
             Self::Special(file) => file.flush(),
             Self::New { file, .. } => file.flush(),
         }
+    }
+}
+
+/// An error if standard output was closed when the process was started.
+pub fn check_standard_output() -> io::Result<()> {
+    match closed::is_standard_output_closed() {
+        true => Err(io::Error::other("it is closed; give it a file, or /dev/null")),
+        false => Ok(()),
     }
 }
 

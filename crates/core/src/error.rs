@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::GrammarError;
+use crate::{Cancelled, GrammarError};
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -166,6 +166,9 @@ pub enum Error {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// The work was ended by a [`crate::CancelFlag`].
+    #[error("cancelled")]
+    Cancelled,
     /// A file or folder could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -185,5 +188,11 @@ impl Error {
     /// An [`Error::Io`] about this path.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source }
+    }
+}
+
+impl From<Cancelled> for Error {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
     }
 }

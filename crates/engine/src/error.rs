@@ -321,6 +321,14 @@ pub enum Error {
         /// The archive.
         path: PathBuf,
     },
+    /// The system refused to start a thread.
+    #[error(
+        "cannot start a thread: {source}; allow more processes (`ulimit -u`) or more memory, or end others"
+    )]
+    Threads {
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The observer ended the work.
     #[error("cancelled")]
     Cancelled,

@@ -10,12 +10,12 @@ use tadoc::new_file::Destination;
 use tadoc::{CompressOptions, CompressReport, Observer, Phase};
 
 use super::summary;
-use crate::arguments::{Level, examples};
+use crate::arguments::{Level, Threads, examples};
 use crate::failure::{Outcome, print_warning};
 use crate::inputs::arguments::{InputArguments, warn_of_skipped};
 use crate::inputs::{self, Skipped};
 use crate::progress::Progress;
-use crate::{interrupt, output, units};
+use crate::{output, units};
 
 /// Compress files and folders into one archive
 ///
@@ -63,9 +63,8 @@ pub struct Compress {
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     memory: Option<u64>,
 
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = parse_threads)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
 
     /// Replace the archive if it exists
     #[arg(long)]
@@ -103,13 +102,6 @@ enum Builder {
     Sequitur,
 }
 
-fn parse_threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("expected a number of threads, 1 or more".into()),
-        Ok(threads) => Ok(threads),
-    }
-}
-
 #[derive(Serialize)]
 struct Report<'r> {
     archive: String,
@@ -132,7 +124,6 @@ struct SkippedReport<'r> {
 impl Compress {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
-        interrupt::install();
         let request = self.inputs.request(&self.output)?;
         if self.output.as_os_str() == "-" {
             bail!("an archive is written to a file, not to standard output; give -o a name");
@@ -177,7 +168,7 @@ impl Compress {
                 Split::Lines => tadoc::Split::Lines,
             },
             memory: self.memory,
-            threads: self.threads,
+            threads: self.threads.threads,
             force: self.force,
         }
     }

@@ -8,7 +8,7 @@ use super::{about, open, summary};
 use crate::arguments::{self, examples};
 use crate::failure::Outcome;
 use crate::progress::Progress;
-use crate::{interrupt, units};
+use crate::units;
 
 /// Keep what questions need ready with an archive
 ///
@@ -43,7 +43,6 @@ pub struct Index {
 
 impl Index {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        interrupt::install();
         for archive in &self.archives {
             // First, as a view is of an archive as it is.
             if let Some(index) = self.index {

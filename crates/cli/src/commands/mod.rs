@@ -22,10 +22,9 @@ pub mod verify;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use anyhow::Context;
 use tadoc::{Corpus, Document};
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, Threads};
 use crate::failure::{self, Outcome};
 
 /// Does what the command line says.
@@ -33,13 +32,13 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let quiet = arguments.quiet;
     match arguments.command {
         Command::Compress(command) => command.run(quiet),
-        Command::Restore(command) => command.run(quiet),
+        Command::Restore(command) => on_all_threads(|| command.run(quiet)),
         Command::List(command) => command.run(),
         Command::Access(command) => command.run(quiet),
         Command::Info(command) => command.run(),
-        Command::Verify(command) => command.run(quiet),
+        Command::Verify(command) => on_all_threads(|| command.run(quiet)),
         Command::Transcode(command) => command.run(quiet),
-        Command::Index(command) => command.run(quiet),
+        Command::Index(command) => on_all_threads(|| command.run(quiet)),
         Command::Edit(command) => command.run(quiet),
         Command::Analytics(command) => command.run(quiet),
         Command::Grep(command) => command.run(quiet),
@@ -48,6 +47,14 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
         Command::Completions(command) => command.run(),
         Command::Man(command) => command.run(),
     }
+}
+
+/// Does work of the library that is done in the pool it is called in. The pool that rayon would make itself
+/// panics where no threads can be started.
+fn on_all_threads(
+    work: impl FnOnce() -> anyhow::Result<Outcome> + Send,
+) -> anyhow::Result<Outcome> {
+    Threads::default().pool()?.install(work)
 }
 
 /// Opens an archive; what goes wrong is told with its path.
@@ -72,15 +79,9 @@ fn about(archive: &Path, error: tadoc::Error) -> anyhow::Error {
     if tells { error } else { error.context(path) }
 }
 
-/// The threads that work is done on: so many, or one a core.
-fn pool(threads: Option<usize>) -> anyhow::Result<rayon::ThreadPool> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    pool.context("cannot start threads")
-}
-
 /// Prints a line for people who watch: to standard error if that is a terminal.
 fn summary(quiet: bool, line: &str) {
     if !quiet && io::stderr().is_terminal() {
-        eprintln!("{}", failure::printable(line));
+        failure::print_line(&failure::printable(line));
     }
 }

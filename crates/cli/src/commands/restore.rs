@@ -11,7 +11,7 @@ use crate::arguments::examples;
 use crate::failure::{Outcome, print_error};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::{interrupt, select, units};
+use crate::{select, units};
 
 /// Restore documents as files, or to standard output
 ///
@@ -69,7 +69,6 @@ impl Restore {
             output.finish(result)?;
             return Ok(Outcome::Done);
         }
-        interrupt::install();
         let report = corpus
             .restore(&places, &self.directory, self.force, &progress)
             .map_err(|error| about(&self.archive, error));

@@ -9,7 +9,6 @@ use super::compress::told;
 use super::{about, summary};
 use crate::arguments::{Level, examples};
 use crate::failure::Outcome;
-use crate::interrupt;
 use crate::progress::Progress;
 
 /// Encode an archive anew, at another level
@@ -41,7 +40,6 @@ pub struct Transcode {
 impl Transcode {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
-        interrupt::install();
         let progress = Progress::new(quiet);
         let report =
             tadoc::transcode(&self.archive, &self.output, self.level.into(), self.force, &progress)

@@ -10,7 +10,7 @@ use super::about;
 use crate::arguments::examples;
 use crate::failure::{self, Outcome};
 use crate::progress::Progress;
-use crate::{interrupt, output, units};
+use crate::{output, units};
 
 /// Check that an archive is whole
 ///
@@ -41,7 +41,6 @@ enum Report {
 
 impl Verify {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        interrupt::install();
         let progress = Progress::new(quiet);
         let result = Corpus::open(&self.archive)
             .and_then(|corpus| Ok((corpus.verify(&progress)?, corpus.edits())));

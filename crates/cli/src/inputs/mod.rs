@@ -10,7 +10,6 @@ pub mod arguments;
 mod decompress;
 mod list;
 mod name;
-mod stream;
 
 use std::fs::{self, File, FileType, Metadata};
 use std::io;
@@ -20,7 +19,7 @@ use anyhow::{Context, bail};
 use tadoc::new_file::Destination;
 use tadoc::{Input, Source, Timestamp};
 
-use crate::{interrupt, units};
+use crate::units;
 
 #[cfg(feature = "decompress")]
 use decompress::Compression;
@@ -161,9 +160,6 @@ impl Collector<'_> {
 
     /// All that is in a folder. `resolved` is its path without links, `prefix` what the names begin with.
     fn folder(&mut self, path: &Path, resolved: &Path, prefix: &[u8]) -> anyhow::Result<()> {
-        if interrupt::requested() {
-            return Err(tadoc::Error::Cancelled.into());
-        }
         let entries = fs::read_dir(path)
             .and_then(|entries| entries.collect::<io::Result<Vec<fs::DirEntry>>>());
         let mut entries = match entries {
@@ -234,10 +230,7 @@ impl Collector<'_> {
         O: FnOnce() -> io::Result<Box<dyn io::Read + Send>> + Send + 'static,
     {
         let decompress = self.request.decompress;
-        let opener: tadoc::compress::Opener = Box::new(move || {
-            let reader = Box::new(stream::Patient::new(open));
-            detected(reader, decompress)
-        });
+        let opener: tadoc::compress::Opener = Box::new(move || detected(open()?, decompress));
         self.add(Input { name, source: Source::Stream(path, opener), modified: None, mode: None });
     }
 

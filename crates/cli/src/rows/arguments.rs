@@ -73,14 +73,10 @@ impl FormatArguments {
         })
     }
 
-    /// Where the answer goes. From here on a signal raises the flag of [`crate::interrupt`] if there is a
-    /// file, which must not be left half-written.
+    /// Where the answer goes.
     pub fn open(&self) -> anyhow::Result<Output> {
         match &self.output {
-            Some(path) => {
-                crate::interrupt::install();
-                Output::create(path, self.force)
-            }
+            Some(path) => Output::create(path, self.force),
             None => Ok(Output::new()),
         }
     }

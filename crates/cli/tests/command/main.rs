@@ -9,11 +9,12 @@ mod faults;
 mod folder;
 mod grep;
 mod inputs;
-mod interrupts;
+mod limits;
 mod new_files;
 mod query;
 mod refusals;
 mod round_trip;
+mod signals;
 
 #[cfg(feature = "decompress")]
 mod decompress;

@@ -32,6 +32,7 @@ pub use index::{
 pub use info::Summary;
 pub(crate) use journal::identity;
 pub use journal::{ArchiveLock, Edit, Journal, JournalWriter};
+pub use mapping::exit_on_truncated_files;
 pub use read::Archive;
 pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use view_file::{open_view, view_path, write_view};

@@ -15,6 +15,7 @@ use super::grammar::{self, Symbols};
 use super::info::{self, Summary};
 use super::journal::{self, Journal};
 use super::types::{Info, Level, SectionInfo};
+use crate::CancelFlag;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::new_file::Permissions;
@@ -317,11 +318,15 @@ impl Archive {
 
     /// Decodes the grammar of a segment, on all threads.
     pub fn grammar(&self, segment: usize) -> Result<Grammar> {
+        self.grammar_unless(segment, &CancelFlag::default())
+    }
+
+    fn grammar_unless(&self, segment: usize, cancel: &CancelFlag) -> Result<Grammar> {
         let number = Some(segment as u32);
         let items = self.section(Kind::ITEM, number)?;
         let symbols = self.section(self.symbol_kind(), number)?;
         let root = self.section(Kind::ROOT, number)?;
-        let grammar = grammar::decode(&items, self.symbols(&symbols), &root)?;
+        let grammar = grammar::decode(&items, self.symbols(&symbols), &root, cancel)?;
         let found = [
             grammar.token_count().into(),
             grammar.rule_count().into(),
@@ -337,8 +342,17 @@ impl Archive {
 
     /// Reads grammar and dictionary of a segment, at the same time: what most questions need.
     pub fn segment(&self, segment: usize) -> Result<(Grammar, Dictionary)> {
-        let (grammar, dictionary) =
-            rayon::join(|| self.grammar(segment), || self.dictionary(segment));
+        self.segment_unless(segment, &CancelFlag::default())
+    }
+
+    /// The same; [`Error::Cancelled`] some milliseconds after the flag was raised.
+    pub fn segment_unless(
+        &self,
+        segment: usize,
+        cancel: &CancelFlag,
+    ) -> Result<(Grammar, Dictionary)> {
+        let grammar = || self.grammar_unless(segment, cancel);
+        let (grammar, dictionary) = rayon::join(grammar, || self.dictionary(segment));
         Ok((grammar?, dictionary?))
     }
 

@@ -21,7 +21,8 @@ use super::{Access, Source};
 use crate::SegmentInfo;
 use crate::backend::open_pool;
 use crate::corpus::Corpus;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::threads;
 
 /// The phase that makes all there is.
 const SEGMENTS: &str = "segments";
@@ -68,13 +69,11 @@ pub(super) fn segment<'c>(
 ) -> Result<Segment<'c>> {
     let block = blocks.block(number, |block| {
         // Other threads may wait for this segment, so they cannot help to make it.
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads());
-        let threads = threads.build().map_err(|error| Error::Io {
-            path: "threads".into(),
-            source: std::io::Error::other(error),
-        })?;
         std::thread::scope(|scope| {
-            let making = scope.spawn(|| threads.install(|| put_segment(corpus, number, block)));
+            let count = rayon::current_num_threads();
+            let making = threads::spawn(scope, move || {
+                threads::pool(Some(count))?.install(|| put_segment(corpus, number, block))
+            })?;
             making.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
     })?;

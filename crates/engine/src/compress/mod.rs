@@ -16,7 +16,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tadoc_core::archive::{
-    Archive, ArchiveLock, ArchiveWriter, Digester, DocumentTable, EncodedSegment, Summary,
+    Archive, ArchiveLock, ArchiveWriter, Digester, DocumentTable, EncodedDictionary,
+    EncodedSegment, Summary,
 };
 
 use tadoc_core::new_file::{Destination, Found};
@@ -26,10 +27,11 @@ pub(crate) use self::lex::Budget;
 use self::lex::{Piece, lex_segment};
 pub(crate) use self::segment::figures;
 pub(crate) use self::watch::Watch;
+use crate::build::builder::CancelFlag;
 use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Phase, step};
-use crate::{Document, Level, SegmentInfo, Timestamp};
+use crate::progress::{Observer, Phase};
+use crate::{Document, Level, SegmentInfo, Timestamp, threads};
 
 /// Which method finds the repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -148,7 +150,7 @@ pub fn compress(
     let mut documents = Documents::new(&inputs, options.split);
     let feed = Feed::new(inputs, options.lexer, options.split, budget.longest_line());
     let feed = Mutex::new(feed);
-    let pool = thread_pool(budget.threads);
+    let pool = threads::pool(Some(budget.threads))?;
     let mut writer = ArchiveWriter::create(output)?;
     let mut segments: Vec<SegmentInfo> = Vec::new();
     let mut grown = Vec::new();
@@ -199,11 +201,6 @@ impl Builder {
             Self::Sequitur => "sequitur",
         }
     }
-}
-
-/// Threads of our own: nothing global is set up or shared.
-pub(crate) fn thread_pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
 }
 
 /// Three quarters of what the machine has free, within reason.
@@ -366,17 +363,21 @@ pub fn transcode(
     let table = archive.documents()?;
     let summary = Summary { level, written_by: WRITTEN_BY.into(), ..archive.summary().clone() };
     let mut writer = ArchiveWriter::create_from(to, &archive)?;
-    let pool = thread_pool(std::thread::available_parallelism().map_or(1, usize::from));
-    let mut done = 0;
+    let pool = threads::pool(None)?;
+    let watch = Watch::of_phase(observer, Phase::Transcoding, summary.text_bytes);
     for number in 0..summary.segments.len() {
-        step(observer, Phase::Transcoding, done, summary.text_bytes)?;
-        done += summary.segments[number].text_bytes;
-        let encoded = pool.install(|| -> Result<EncodedSegment> {
-            let (grammar, dictionary) = archive.segment(number)?;
+        let transcode = |cancel: &CancelFlag| -> Result<EncodedSegment> {
+            let (grammar, dictionary) = archive.segment_unless(number, cancel)?;
             let entries = dictionary.entries(summary.segments[number].text_bytes)?;
-            Ok(EncodedSegment::new(&grammar, &entries.words(), &entries.separators(), level))
-        })?;
-        writer.add_segment(&encoded)?;
+            let (words, separators) = (entries.words(), entries.separators());
+            let dictionary = EncodedDictionary::new(&words, &separators, level, cancel)?;
+            Ok(EncodedSegment::with_dictionary(dictionary, &grammar, level, cancel)?)
+        };
+        watch.check()?;
+        watch.lexed(summary.segments[number].text_bytes);
+        let encoded = watch.during(1, |cancel| pool.install(|| transcode(cancel)))?;
+        writer.add_segment(&encoded?)?;
+        watch.built();
     }
     let archive_bytes = writer.finish(&table, &summary, force)?;
     Ok(CompressReport {

@@ -9,6 +9,7 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::path::Path;
+use std::sync::Arc;
 
 use rustix::fs::{
     AtFlags, Mode, OFlags, Timespec, Timestamps, linkat, mkdirat, openat, renameat, unlinkat,
@@ -19,6 +20,7 @@ use super::{Corpus, step};
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase};
 use crate::text::escape;
+use crate::unfinished::{Removal, Unfinished};
 use crate::{Document, Timestamp};
 
 /// What came of restoring.
@@ -153,23 +155,35 @@ fn open_folder(above: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
 
 /// A file on its way; dropped before it is finished, it leaves nothing behind.
 struct NewFile {
-    folder: OwnedFd,
+    folder: Arc<OwnedFd>,
     name: Vec<u8>,
     aside: Option<Vec<u8>>,
     file: File,
+    /// Known to who ends the process at a signal; dropped after the file is removed.
+    _unfinished: Unfinished,
 }
 
 impl NewFile {
     fn create(folder: OwnedFd, name: Vec<u8>) -> Result<Self, Errno> {
+        let folder = Arc::new(folder);
         let flags =
             OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let mut attempt = 0;
         loop {
             // A name of its own, short enough beside names of any length.
             let aside = format!(".tadoc-{}-{attempt}", std::process::id()).into_bytes();
-            match openat(&folder, &aside[..], flags, Mode::from_raw_mode(0o666)) {
-                Ok(file) => {
-                    return Ok(Self { folder, name, aside: Some(aside), file: file.into() });
+            let created = Unfinished::begin(|| {
+                let file = openat(&folder, &aside[..], flags, Mode::from_raw_mode(0o666))?;
+                let (folder, aside) = (folder.clone(), aside.clone());
+                let removal: Removal = Box::new(move || {
+                    let _ = unlinkat(folder, &aside[..], AtFlags::empty());
+                });
+                Ok::<_, Errno>((File::from(file), removal))
+            });
+            match created {
+                Ok((file, unfinished)) => {
+                    let aside = Some(aside);
+                    return Ok(Self { folder, name, aside, file, _unfinished: unfinished });
                 }
                 Err(Errno::EXIST) if attempt < 1000 => attempt += 1,
                 Err(error) => return Err(error),

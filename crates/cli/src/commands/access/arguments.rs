@@ -10,9 +10,9 @@ use tadoc::access::{self, Scope};
 
 use super::Opened;
 use super::place::{self, PlaceArguments};
-use crate::arguments::{Index, at_least_one};
+use crate::arguments::{Index, Threads};
 use crate::commands::backend::PoolArguments;
-use crate::commands::{about, documents, open, pool};
+use crate::commands::{about, documents, open};
 use crate::failure::print_error;
 use crate::select;
 
@@ -42,9 +42,8 @@ impl ReadArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Work")]
 pub struct WorkArguments {
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = at_least_one())]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
 
     /// The most that is used of an index stored by `tadoc index`; the answer is the same
     #[arg(long, value_enum, default_value_t = Index::Fast)]
@@ -61,7 +60,7 @@ impl WorkArguments {
         work: impl FnOnce(&Opened<'_>) -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
         in_pool.map_or(Ok(()), place::prepare)?;
-        pool(self.threads)?.install(|| {
+        self.threads.pool()?.install(|| {
             let corpus = open(archive)?;
             let documents = documents(&corpus, archive)?;
             let access = match in_pool {

@@ -18,7 +18,6 @@ use super::snippet::Wanted;
 use crate::arguments::{at_least_one, examples};
 use crate::commands::terms::AnalyzerArguments;
 use crate::failure::{Outcome, printable};
-use crate::interrupt;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, in_line, wide};
 
@@ -87,7 +86,6 @@ impl Find {
                 true => (None, Some(self.format.open()?)),
                 false => (Some(RowWriter::open(&self.format, columns)?), None),
             };
-            let at_once = interrupt::at_once()?;
             let found = opened.access.find(given, &analyzer, &scope, self.top)?;
             let wanted = Wanted::new(opened, given, &analyzer)?;
             let snippets = match self.no_snippets {
@@ -109,7 +107,6 @@ impl Find {
                 let list = rows.list(&wanted, width, screen::is_styled(output));
                 output.write_all(list.as_bytes())?;
             }
-            drop(at_once);
             writer.map_or(Ok(()), RowWriter::finish)?;
             output.map_or(Ok(()), |output| output.finish(anyhow::Ok(())))?;
             Ok(if found.is_empty() { Outcome::Negative } else { Outcome::Done })

@@ -18,7 +18,6 @@ use super::places::for_each_batch;
 use crate::arguments::examples;
 use crate::commands::terms::AnalyzerArguments;
 use crate::failure::{Outcome, printable};
-use crate::interrupt;
 use crate::output::Output;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, fit, fit_end, fit_start, in_line, wide};
@@ -95,14 +94,12 @@ impl Kwic {
             };
             let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
             let mut writer = Writer::open(&self.format)?;
-            let at_once = interrupt::at_once()?;
             let most = self.max_count;
             let found = for_each_batch(opened, &phrase, &scope, most, BATCH, &mut |places| {
                 let contexts = places.par_iter().map(|&place| reader.read(place));
                 let contexts = opened.told(contexts.collect::<tadoc::Result<Vec<_>>>())?;
                 writer.write(opened, &contexts)
             })?;
-            drop(at_once);
             writer.finish()?;
             Ok(if found > 0 { Outcome::Done } else { Outcome::Negative })
         })

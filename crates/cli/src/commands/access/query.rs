@@ -92,7 +92,7 @@ impl Query {
             let reads = Reads::new(&opened.access, &backends, bytes / LINE_BYTES);
             let reads = opened.told(reads)?;
             let mut output = Output::new();
-            let mut chunks = Chunks::start(from, LONGEST_LINE);
+            let mut chunks = Chunks::start(from, LONGEST_LINE)?;
             let answered = loop {
                 match chunks.next() {
                     Ok(None) => break Ok(()),

@@ -11,8 +11,7 @@ use tadoc::answer::{Column, Rows, Value};
 
 use super::arguments::{ReadArguments, ScopeArguments};
 use crate::arguments::examples;
-use crate::failure::{Outcome, print_error};
-use crate::interrupt;
+use crate::failure::{Outcome, print_error, print_line};
 use crate::rows::{FormatArguments, RowWriter};
 
 /// Draw words at random, with the places where they stand
@@ -57,15 +56,13 @@ impl Sample {
             let seed = self.seed.unwrap_or_else(|| {
                 let seed = RandomState::new().build_hasher().finish();
                 if !quiet {
-                    eprintln!("drawn with --seed {seed}");
+                    print_line(&format!("drawn with --seed {seed}"));
                 }
                 seed
             });
             let mut writer = RowWriter::open(&self.format, COLUMNS)?;
-            let at_once = interrupt::at_once()?;
             let words = opened.told(opened.access.sample(self.count, seed, &scope))?;
             writer.write(&Words { documents: opened.documents, words: &words })?;
-            drop(at_once);
             writer.finish()?;
             if words.is_empty() && self.count > 0 {
                 print_error("there is no word to draw");

@@ -13,7 +13,7 @@ use crate::arguments::examples;
 use crate::commands::terms::AnalyzerArguments;
 use crate::failure::Outcome;
 use crate::rows::{Format, FormatArguments, RowWriter};
-use crate::{interrupt, units};
+use crate::units;
 
 /// So many rows are written at a time.
 const BATCH: usize = 1 << 14;
@@ -87,12 +87,10 @@ impl Search {
             let phrase = opened.access.phrase(self.phrase.bytes(), &analyzer)?;
             let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
             let mut writer = RowWriter::open(&self.format, places::COLUMNS)?;
-            let at_once = interrupt::at_once()?;
             let most = self.max_count;
             let found = for_each_batch(opened, &phrase, &scope, most, BATCH, &mut |places| {
                 writer.write(&Places { documents: opened.documents, places })
             })?;
-            drop(at_once);
             writer.finish()?;
             Ok(if found > 0 { Outcome::Done } else { Outcome::Negative })
         })
@@ -115,7 +113,6 @@ impl Count {
                 true => (None, Some(self.format.open()?)),
                 false => (Some(RowWriter::open(&self.format, columns)?), None),
             };
-            let at_once = interrupt::at_once()?;
             let counts = match self.per_document {
                 true => opened.told(opened.access.count_by_document(&phrase, &scope))?,
                 false => vec![(0, opened.told(opened.access.count(&phrase, &scope))?)],
@@ -126,7 +123,6 @@ impl Count {
             if let Some(output) = &mut output {
                 writeln!(output, "{}", units::count(counts[0].1))?;
             }
-            drop(at_once);
             writer.map_or(Ok(()), RowWriter::finish)?;
             output.map_or(Ok(()), |output| output.finish(anyhow::Ok(())))?;
             let found = counts.iter().any(|&(_, count)| count > 0);

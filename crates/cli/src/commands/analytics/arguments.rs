@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum, ValueHint};
 use tadoc::{Analyzer, Limits};
 
-use crate::arguments::at_least_one;
+use crate::arguments::Threads;
 use crate::commands::terms::AnalyzerArguments;
 use crate::rows::FormatArguments;
 use crate::units;
@@ -83,9 +83,8 @@ impl TermArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Work")]
 pub struct WorkArguments {
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = at_least_one())]
-    pub threads: Option<usize>,
+    #[command(flatten)]
+    pub threads: Threads,
 
     /// The most memory to use beside the grammar and the answer, such as 512M or 1.5G [default: 4G]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]

@@ -21,11 +21,11 @@ use tadoc::{Answered, Corpus, Document, Limits, View};
 use self::arguments::Shared;
 use self::explain::Costs;
 use super::backend::TaskBackendArguments;
-use super::{about, documents, open, pool};
-use crate::failure::{Outcome, print_error, print_note, print_warning};
+use super::{about, documents, open};
+use crate::failure::{Outcome, print_error, print_line, print_note, print_warning};
 use crate::progress::Progress;
 use crate::rows::{Format, RowWriter};
-use crate::{interrupt, select};
+use crate::select;
 
 /// The commands, in the order in which help lists them.
 #[derive(Debug, Subcommand)]
@@ -63,7 +63,7 @@ impl Analytics {
         if let Some(path) = question.backend().and_then(TaskBackendArguments::pool) {
             crate::heap::spill_beside(path)?;
         }
-        pool(question.shared().work.threads)?.install(|| ask(question, &backends, quiet))
+        question.shared().work.threads.pool()?.install(|| ask(question, &backends, quiet))
     }
 }
 
@@ -140,8 +140,6 @@ fn ask(question: &dyn Question, backends: &Backends, quiet: bool) -> anyhow::Res
     };
     costs.open = watch.lap();
 
-    // A task has no steps to end it between.
-    let at_once = interrupt::at_once()?;
     let progress = Progress::new(quiet);
     let corpora_asked: Vec<&Corpus> = corpora.iter().collect();
     // Reading names takes time: it is done beside the rest, and only for answers that show them.
@@ -174,12 +172,11 @@ fn ask(question: &dyn Question, backends: &Backends, quiet: bool) -> anyhow::Res
     write(&*run.answered.answer, labels, is_matrix, &mut writer, &mut costs)?;
     // What is not writing is making parts of the answer.
     costs.task += watch.lap().saturating_sub(costs.output);
-    drop(at_once);
     writer.finish()?;
     costs.output += watch.lap();
 
     if shared.work.explain {
-        eprint!("{}", explain::report(&view, &origin, &run, &costs));
+        print_line(explain::report(&view, &origin, &run, &costs).trim_end());
     }
     // The process ends here; to give back gigabytes piece by piece would only delay that.
     std::mem::forget((run, names));

@@ -71,14 +71,12 @@ impl Add {
         progress.finish();
         warn_of_skipped(&collected.skipped);
         self.check_names(&session, &collected.inputs)?;
-        let at_once = session.interruptible()?;
         let documents = collected.inputs.len() as u64;
         let mut bytes = 0;
         for input in collected.inputs {
             bytes += add(&mut session, input)?;
         }
         session.commit()?;
-        drop(at_once);
         let told = format!(
             "{}: {} added, {} of text, {}",
             self.archive.display(),

@@ -17,12 +17,11 @@ use tadoc::update::{BatchOptions, Operation, Outcome as Answer};
 
 use super::arguments::EditArguments;
 use super::{Session, weight};
-use crate::arguments::{at_least_one, examples};
+use crate::arguments::{Threads, examples};
 use crate::commands::backend::BackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
 use crate::commands::batch::{self, PACK_BYTES, result};
-use crate::commands::pool;
 use crate::failure::{Outcome, is_broken_pipe};
 use crate::output::Output;
 
@@ -75,9 +74,8 @@ pub struct Batches {
     #[command(flatten)]
     editing: EditArguments,
 
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = at_least_one())]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
 
     #[command(flatten)]
     backend: BackendArguments,
@@ -94,32 +92,34 @@ enum Offsets {
 
 impl Batches {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
+        self.threads.pool()?.install(|| self.run_in_pool(quiet))
+    }
+
+    fn run_in_pool(&self, quiet: bool) -> anyhow::Result<Outcome> {
         let (name, from) = batch::open(&self.file)?;
         let mut session = Session::open(&self.archive, &self.editing, quiet)?;
         self.backend.give_to(&mut session.editor)?;
-        pool(self.threads)?.install(|| {
-            let mut output = Output::new();
-            let mut source = Source {
-                name: name.into(),
-                chunks: Chunks::start(from, LONGEST_LINE),
-                parsed: VecDeque::new(),
-                is_snapshot: self.offsets == Offsets::Snapshot,
-                has_ended: false,
-            };
-            let ended = self.run_all(&mut session, &mut source, &mut output);
-            if ended.is_err() {
-                // What was told before is complete.
-                let _ = output.flush();
-            }
-            match output.finish(ended) {
-                // Not as for what only prints: the rest of the edits was not made.
-                Err(error) if is_broken_pipe(&error) => bail!(
-                    "standard output: nobody reads the results any more; operations whose results were printed were \
-                     run, and those of the batch after them, but no others"
-                ),
-                ended => ended.map(|()| Outcome::Done),
-            }
-        })
+        let mut output = Output::new();
+        let mut source = Source {
+            name: name.into(),
+            chunks: Chunks::start(from, LONGEST_LINE)?,
+            parsed: VecDeque::new(),
+            is_snapshot: self.offsets == Offsets::Snapshot,
+            has_ended: false,
+        };
+        let ended = self.run_all(&mut session, &mut source, &mut output);
+        if ended.is_err() {
+            // What was told before is complete.
+            let _ = output.flush();
+        }
+        match output.finish(ended) {
+            // Not as for what only prints: the rest of the edits was not made.
+            Err(error) if is_broken_pipe(&error) => bail!(
+                "standard output: nobody reads the results any more; operations whose results were printed were \
+                 run, and those of the batch after them, but no others"
+            ),
+            ended => ended.map(|()| Outcome::Done),
+        }
     }
 
     /// Runs all that comes, and compresses again in between.
@@ -137,7 +137,6 @@ impl Batches {
             durability: self.editing.durability.into(),
         };
         while !source.has_ended {
-            let at_once = session.interruptible()?;
             let names = Names::of(&session.editor);
             let mut room = self
                 .editing
@@ -150,7 +149,6 @@ impl Batches {
                 &mut |answers| write(&mut waiting.borrow_mut(), answers, output),
             );
             run.map_err(|error| session.about(error))?;
-            drop(at_once);
             session.recompress_if_due()?;
         }
         Ok(())

@@ -44,7 +44,6 @@ pub struct Remove {
 impl Remove {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let mut session = Session::open(&self.archive, &self.editing, quiet)?;
-        let at_once = session.interruptible()?;
         let mut numbers = Vec::new();
         if self.glob {
             let documents = session.editor.documents();
@@ -66,7 +65,6 @@ impl Remove {
             session.edit(&Edit::Remove { document })?;
         }
         session.commit()?;
-        drop(at_once);
         session.recompress_if_due()?;
         Ok(Outcome::Done)
     }

@@ -6,11 +6,10 @@ use std::path::PathBuf;
 use std::{fs, io};
 
 use anyhow::{Context, anyhow, bail};
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use tadoc::grep::{Binary, Case, Options, Pattern, Syntax, Want};
 
-use crate::arguments::examples;
+use crate::arguments::{Threads, examples};
 
 /// Print lines that match a regular expression, as ripgrep does
 ///
@@ -55,9 +54,8 @@ pub struct Grep {
     #[command(flatten)]
     pub print: PrintArguments,
 
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
-    pub threads: Option<usize>,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 /// What is looked for.

@@ -10,7 +10,6 @@ mod lines;
 use std::io;
 use std::path::PathBuf;
 
-use anyhow::Context;
 use tadoc::Corpus;
 use tadoc::grep::{Options, Pattern, Sink, Want};
 
@@ -25,8 +24,7 @@ use crate::select;
 
 impl Grep {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0)).build();
-        pool.context("cannot start threads")?.install(|| self.search(quiet))
+        self.threads.pool()?.install(|| self.search(quiet))
     }
 
     fn search(&self, quiet: bool) -> anyhow::Result<Outcome> {

@@ -6,6 +6,7 @@ use super::Forms;
 use super::block::{self, EncodedBlock};
 use crate::archive::types::Level;
 use crate::archive::{integers, wire::put_varint};
+use crate::{CancelFlag, Cancelled};
 
 /// Front-coded bytes of a block, about.
 const BLOCK_BYTES: usize = 256 * 1024;
@@ -20,12 +21,17 @@ pub struct Entry<'e> {
 }
 
 /// Encodes a dictionary, on all threads. Words and separators must be in ascending order and distinct.
-pub fn encode(words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Vec<u8> {
+pub fn encode(
+    words: &[Entry<'_>],
+    separators: &[&[u8]],
+    level: Level,
+    cancel: &CancelFlag,
+) -> Result<Vec<u8>, Cancelled> {
     let level = match level {
         Level::Fast => 9,
         Level::Dense => 19,
     };
-    encode_at(words, separators, level)
+    encode_at(words, separators, level, cancel)
 }
 
 /// The same at a level of Zstandard.
@@ -33,15 +39,19 @@ pub(in crate::archive) fn encode_at(
     words: &[Entry<'_>],
     separators: &[&[u8]],
     level: i32,
-) -> Vec<u8> {
+    cancel: &CancelFlag,
+) -> Result<Vec<u8>, Cancelled> {
     let words_only: Vec<&[u8]> = words.iter().map(|entry| entry.bytes).collect();
     let blocks: Vec<EncodedBlock> = [&words_only[..], separators]
         .iter()
         .flat_map(|entries| cut(entries))
         .collect::<Vec<_>>()
         .into_par_iter()
-        .map(|(before, entries)| block::encode(entries.iter().copied(), before, level))
-        .collect();
+        .map(|(before, entries)| {
+            cancel.check()?;
+            Ok(block::encode(entries.iter().copied(), before, level))
+        })
+        .collect::<Result<_, Cancelled>>()?;
     let mut section = Vec::new();
     put_varint(&mut section, words.len() as u64);
     put_varint(&mut section, separators.len() as u64);
@@ -51,7 +61,7 @@ pub(in crate::archive) fn encode_at(
         section.extend_from_slice(&block.compressed);
         section.extend_from_slice(&block.digits);
     }
-    section
+    Ok(section)
 }
 
 /// Cuts entries into blocks, each with the entry before it.
@@ -78,6 +88,10 @@ mod tests {
     use super::super::{Dictionary, TokenForm};
     use super::*;
     use proptest::prelude::*;
+
+    fn encode(words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Vec<u8> {
+        super::encode(words, separators, level, &CancelFlag::default()).unwrap()
+    }
 
     fn round_trip(words: &[(Vec<u8>, Forms)], separators: &[Vec<u8>]) -> Dictionary {
         let entries: Vec<Entry<'_>> =

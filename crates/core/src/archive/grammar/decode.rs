@@ -5,6 +5,7 @@ use rayon::prelude::*;
 
 use super::symbol_class::{self, Meaning, RECENT};
 use super::{BLOCK, FREQUENCY_CLASSES, Symbols, dense, item_class};
+use crate::CancelFlag;
 use crate::archive::integers;
 use crate::archive::rans::{Decoder, DecodingTable, Model, most_values};
 use crate::archive::wire::Reader;
@@ -38,14 +39,19 @@ impl Layout {
 }
 
 /// Decodes the three sections of a grammar; the symbols of a fast one on all threads.
-pub(crate) fn decode(items: &[u8], symbols: Symbols<'_>, root: &[u8]) -> Result<Grammar> {
+pub(crate) fn decode(
+    items: &[u8],
+    symbols: Symbols<'_>,
+    root: &[u8],
+    cancel: &CancelFlag,
+) -> Result<Grammar> {
     let items = decode_items(items)?;
     let layout = layout(&items, root)?;
     let symbols = match symbols {
         Symbols::Fast(section) => {
             decode_symbols(section, &items, layout.symbol_count(), layout.symbol_count())?
         }
-        Symbols::Dense(section) => dense::decode(section, &items, &layout)?,
+        Symbols::Dense(section) => dense::decode(section, &items, &layout, cancel)?,
     };
     let Layout { token_count, rule_starts, document_starts } = layout;
     Ok(Grammar::new(token_count, symbols, rule_starts, document_starts)?)
@@ -60,7 +66,7 @@ pub(crate) fn decode_root(items: &[u8], symbols: Symbols<'_>, root: &[u8]) -> Re
         Symbols::Fast(section) => {
             decode_symbols(section, &items, layout.symbol_count(), root_length.into())?
         }
-        Symbols::Dense(section) => dense::decode(section, &items, &layout)?,
+        Symbols::Dense(section) => dense::decode(section, &items, &layout, &CancelFlag::default())?,
     };
     symbols.truncate(root_length as usize);
     Ok(symbols)

@@ -18,6 +18,7 @@ use crate::archive::mixing::{BitCoder, BitDecoder, BitEncoder, Estimate, Mixer};
 use crate::archive::wire::{Reader, put_varint};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
+use crate::{CancelFlag, Cancelled};
 
 /// Symbols remembered under a context.
 const GUESSES: usize = 6;
@@ -420,8 +421,16 @@ impl ItemView for AllKnown {
     }
 }
 
+/// Symbols between two looks at whether the work is cancelled: some milliseconds.
+const LOOK_UP_EVERY: usize = 1 << 12;
+
 /// Encodes the symbols; `steps` says how each would be referred to, the last symbol first.
-pub(super) fn encode(grammar: &Grammar, items: &[Item], steps: &[Step]) -> Vec<u8> {
+pub(super) fn encode(
+    grammar: &Grammar,
+    items: &[Item],
+    steps: &[Step],
+    cancel: &CancelFlag,
+) -> Result<Vec<u8>, Cancelled> {
     let symbols = grammar.symbols();
     let symbol_at = |position: usize| symbols[position];
     let layout = Layout {
@@ -434,6 +443,9 @@ pub(super) fn encode(grammar: &Grammar, items: &[Item], steps: &[Step]) -> Vec<u
     let mut encoder = BitEncoder::new();
     let mut next = 0;
     for (position, &step) in (0..symbols.len()).rev().zip(steps) {
+        if position % LOOK_UP_EVERY == 0 {
+            cancel.check()?;
+        }
         let context = following.context(symbol_at, position);
         let ordinal = items[symbols[position] as usize].ordinal;
         let coded =
@@ -445,7 +457,7 @@ pub(super) fn encode(grammar: &Grammar, items: &[Item], steps: &[Step]) -> Vec<u
     let mut section = Vec::new();
     put_varint(&mut section, symbols.len() as u64);
     section.extend_from_slice(&encoder.finish());
-    section
+    Ok(section)
 }
 
 /// Items to a decoder: those of each frequency class that were introduced so far.
@@ -467,7 +479,12 @@ const MOST_PER_BYTE: u64 = 1 << 14;
 const USUAL_PER_BYTE: usize = 64;
 
 /// Decodes the symbols of a grammar of this layout.
-pub(super) fn decode(section: &[u8], items: &Items, layout: &Layout) -> Result<Vec<u32>> {
+pub(super) fn decode(
+    section: &[u8],
+    items: &Items,
+    layout: &Layout,
+    cancel: &CancelFlag,
+) -> Result<Vec<u32>> {
     let mut reader = Reader::new(section, "section SYMD");
     let count = reader.varint()?;
     let expected = layout.symbol_count();
@@ -490,6 +507,9 @@ pub(super) fn decode(section: &[u8], items: &Items, layout: &Layout) -> Result<V
     let mut next = 0_u32;
     let unknown = Known { ordinal: u32::MAX - 1, step: Step::default() };
     for position in (0..count).rev() {
+        if position % LOOK_UP_EVERY == 0 {
+            cancel.check()?;
+        }
         let context = following.context(|other| symbols[count - 1 - other], position);
         let ordinal = model
             .symbol(&mut decoder, unknown, next, &context, &introduced)
@@ -532,14 +552,14 @@ mod tests {
     use crate::archive::types::Level;
 
     fn dense(grammar: &Grammar) -> (Encoded, Vec<u8>) {
-        let encoded = encode(grammar, Level::Dense);
+        let encoded = encode(grammar, Level::Dense, &CancelFlag::default()).unwrap();
         let EncodedSymbols::Dense(symbols) = &encoded.symbols else { panic!("it is dense") };
         let symbols = symbols.clone();
         (encoded, symbols)
     }
 
     fn decoded(encoded: &Encoded, symbols: &[u8]) -> Result<Grammar> {
-        decode(&encoded.items, Symbols::Dense(symbols), &encoded.root)
+        decode(&encoded.items, Symbols::Dense(symbols), &encoded.root, &CancelFlag::default())
     }
 
     /// No pair of neighbours comes twice here, so there are no rules; but what is two places behind a
@@ -549,6 +569,17 @@ mod tests {
             (0..side).flat_map(|row| (0..side).flat_map(move |cell| [cell, side + row])).collect();
         let length = symbols.len() as u32;
         Grammar::new(2 * side, symbols, vec![length], vec![0, length]).unwrap()
+    }
+
+    #[test]
+    fn it_can_be_cancelled() {
+        let grammar = grid(100);
+        let (encoded, symbols) = dense(&grammar);
+        let cancel = CancelFlag::default();
+        cancel.cancel();
+        assert_eq!(encode(&grammar, Level::Dense, &cancel).unwrap_err(), Cancelled);
+        let decoded = decode(&encoded.items, Symbols::Dense(&symbols), &encoded.root, &cancel);
+        assert!(matches!(decoded, Err(Error::Cancelled)));
     }
 
     #[test]
