@@ -15,6 +15,7 @@ mod find;
 mod lexer;
 mod lines;
 mod mend;
+mod mutate;
 mod pairs;
 mod random;
 mod sample;
@@ -23,7 +24,8 @@ mod weights;
 
 pub use cases::{Case, cases};
 pub use lexer::{Lexer, words};
-pub use mend::{mend_checksums, mend_journal, mend_pool, mend_view};
+pub use mend::{mend_checksums, mend_journal, mend_pool, mend_view, pool_parts};
+pub use mutate::{mutate, watched};
 pub use pairs::Collocation;
 pub use random::Random;
 pub use tasks::{Sequence, Term};

@@ -12,7 +12,7 @@ use bytemuck::Pod;
 use tadoc_core::Array;
 use tadoc_core::archive::{Index, sections};
 use tadoc_pool::work::{BlockBuilder, LateBlock, LateBlocks};
-use tadoc_pool::{Chain, Persist, Pool, Resumption};
+use tadoc_pool::{Chain, Patience, Persist, Pool, Resumption};
 
 use super::kept::{KeptSegment, figures};
 use super::segment::Segment;
@@ -30,7 +30,7 @@ const KEY: u64 = 2;
 
 impl<'c> Access<'c> {
     /// Opens an archive for random access in the pool of this file: what is not in it yet is put there, in the place of the tables of a task. Says what
-    /// was there. The pool is held until the access is dropped.
+    /// was there. The pool is held until the access is dropped; if another process holds it, it is waited for.
     ///
     /// # Errors
     /// What the archive gives, and what is wrong with the pool.
@@ -38,8 +38,9 @@ impl<'c> Access<'c> {
         corpus: &'c Corpus,
         path: &Path,
         persist: Persist,
+        patience: Patience,
     ) -> Result<(Self, Resumption)> {
-        let pool = Pool::open(path, corpus.archive().fingerprint())?;
+        let pool = Pool::open(path, corpus.archive().fingerprint(), patience)?;
         let chain = Chain { base: false, name: "random access".into(), key: KEY };
         let segments = corpus.summary().segments.len();
         let blocks =
@@ -65,7 +66,7 @@ pub(super) fn segment<'c>(
     blocks: &LateBlocks,
     number: usize,
 ) -> Result<Segment<'c>> {
-    let block = blocks.block(number, |block| {
+    let make = |block: &mut BlockBuilder| {
         // Other threads may wait for this segment, so they cannot help to make it.
         let threads = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads());
         let threads = threads.build().map_err(|error| Error::Io {
@@ -76,8 +77,25 @@ pub(super) fn segment<'c>(
             let making = scope.spawn(|| threads.install(|| put_segment(corpus, number, block)));
             making.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
-    })?;
+    };
+    let block = blocks.block(number, make)?;
+    if has_sections(&block)
+        && let Ok(segment) = Segment::kept(corpus, number, &kept_segment(&block))
+    {
+        return Ok(segment);
+    }
+    // It has its checksum and is no segment of this archive: it is as good as damaged.
+    let block = blocks.instead_of(&block, number, make)?;
     Segment::kept(corpus, number, &kept_segment(&block))
+}
+
+/// Whether a block has all sections of [`kept_segment`].
+fn has_sections(block: &LateBlock) -> bool {
+    block.has::<u64>(0)
+        && (1..5).all(|section| block.has::<u8>(section))
+        && block.has::<u32>(5)
+        && block.has::<u64>(6)
+        && block.has::<u32>(7)
 }
 
 /// Puts a segment into a block: the sections of [`kept_segment`], in order.

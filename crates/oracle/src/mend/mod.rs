@@ -6,7 +6,7 @@
 mod pool;
 mod view;
 
-pub use pool::mend_pool;
+pub use pool::{mend_pool, pool_parts};
 pub use view::mend_view;
 
 use std::ops::Range;

@@ -55,6 +55,32 @@ pub fn mend_pool(pool: &mut [u8]) {
     }
 }
 
+/// The stretches of a pool that say something: header, checkpoints, each table that the newer checkpoint
+/// lists, and what follows the last one. The others are zeros between them.
+pub fn pool_parts(pool: &[u8]) -> Vec<Range<usize>> {
+    if pool.len() < TABLES_START {
+        return vec![0..pool.len()];
+    }
+    let mut parts = vec![0..HEADER_CHECKSUM + 8];
+    let end_of = |slot: usize| {
+        slot + TABLES + TABLE_BYTES * get(pool, slot + TABLE_COUNT).min(MOST_TABLES) as usize
+    };
+    parts.extend(SLOTS.map(|slot| slot..end_of(slot)));
+    let newer = SLOTS[usize::from(get(pool, SLOTS[1] + 8) > get(pool, SLOTS[0] + 8))];
+    let entries = (newer + TABLES..end_of(newer)).step_by(TABLE_BYTES);
+    let mut end = TABLES_START;
+    for table in entries.filter_map(|entry| {
+        within(pool, get(pool, entry + 8), get(pool, entry + 16)).filter(|table| !table.is_empty())
+    }) {
+        end = end.max(table.end);
+        parts.push(table);
+    }
+    if end < pool.len() {
+        parts.push(end..pool.len());
+    }
+    parts
+}
+
 fn mend_table(pool: &mut [u8], entry: usize, at_work: bool) {
     let kind = get(pool, entry) as u32;
     let identity = get(pool, entry + 24);
