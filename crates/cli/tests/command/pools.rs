@@ -135,20 +135,28 @@ fn a_command_that_is_killed_goes_on() {
     assert!(resumed > 0, "none was resumed");
 }
 
+/// An archive with more rows than a pipe takes.
+fn larger_archive() -> Folder {
+    let folder = Folder::new();
+    folder.write("a", prose(400_000));
+    folder.run(&["compress", "a", "-o", "c.tdc"]).succeeds();
+    folder
+}
+
 /// A command that has a pool, and waits for someone to read its rows.
 fn hold(folder: &Folder) -> (Child, BufReader<ChildStdout>) {
     let arguments = ["ranked-inverted-index", "c.tdc", "--backend", "pool", "--pool", "c.pool"];
     let mut command = folder.command(&arguments);
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
     let mut rows = BufReader::new(child.stdout.take().unwrap());
-    // With the first row it has the pool; all rows are more than a pipe takes.
+    // With the first row it has the pool, and it has it until the last one is read.
     rows.read_line(&mut String::new()).unwrap();
     (child, rows)
 }
 
 #[test]
 fn a_pool_whose_process_was_killed_is_free() {
-    let folder = archive();
+    let folder = larger_archive();
     let ask = || folder.run(&["sort", "c.tdc", "--backend", "pool", "--pool", "c.pool"]).exits(0);
     let expected = ask().text();
     for _ in 0..30 {
@@ -162,7 +170,7 @@ fn a_pool_whose_process_was_killed_is_free() {
 
 #[test]
 fn a_pool_that_another_process_has_is_waited_for_and_refused() {
-    let folder = archive();
+    let folder = larger_archive();
     let (mut child, mut rows) = hold(&folder);
     let refused = folder.run(&["sort", "c.tdc", "--backend", "pool", "--pool", "c.pool"]).exits(2);
     let told = refused.stderr();
