@@ -148,7 +148,7 @@ pub enum Error {
     /// The pool cannot be used, or what was asked for cannot be done in it.
     #[cfg(feature = "pool")]
     #[error(transparent)]
-    Pool(#[from] tadoc_pool::Error),
+    Pool(tadoc_pool::Error),
     /// A pool was asked for and none was named.
     #[error("--backend pool needs a file to work in; give one with --pool FILE")]
     NoPool,
@@ -373,5 +373,15 @@ impl Error {
 impl From<crate::build::builder::Cancelled> for Error {
     fn from(_: crate::build::builder::Cancelled) -> Self {
         Self::Cancelled
+    }
+}
+
+#[cfg(feature = "pool")]
+impl From<tadoc_pool::Error> for Error {
+    fn from(error: tadoc_pool::Error) -> Self {
+        match error {
+            tadoc_pool::Error::Cancelled => Self::Cancelled,
+            error => Self::Pool(error),
+        }
     }
 }

@@ -181,11 +181,10 @@ mod tests {
         let word = vec![b'x'; 64 << 20];
         let words = [Entry { bytes: &word, forms: Forms::Bare }];
         let dictionary = Dictionary::open(&encode(&words, &[], Level::Fast)).unwrap();
-        let start = std::time::Instant::now();
-        for _ in 0..1000 {
+        // Unpacked each time, they would be 640 GB.
+        for _ in 0..10_000 {
             assert!(dictionary.tokens(1000).is_err());
         }
-        assert!(start.elapsed() < std::time::Duration::from_secs(5), "{:?}", start.elapsed());
         assert_eq!(dictionary.tokens(64 << 20).unwrap().length(0), 64 << 20);
     }
 }
