@@ -11,7 +11,7 @@
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Once, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -137,10 +137,8 @@ pub fn exit_code() -> u8 {
     }
 }
 
-/// Says that the work was cancelled, once.
+/// Says that the work was cancelled, once. Who comes second waits until it is said.
 pub fn print_cancelled() {
-    static PRINTED: AtomicBool = AtomicBool::new(false);
-    if !PRINTED.swap(true, Ordering::SeqCst) {
-        print_error("cancelled");
-    }
+    static PRINTED: Once = Once::new();
+    PRINTED.call_once(|| print_error("cancelled"));
 }

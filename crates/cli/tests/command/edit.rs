@@ -549,26 +549,6 @@ fn a_long_stream_is_compressed_again_on_the_way() {
 }
 
 #[test]
-fn a_signal_ends_a_stream_and_keeps_what_has_come() {
-    let folder = opened();
-    for signal in ["-TERM", "-INT"] {
-        let (child, mut input) = start_append(&folder, &[]);
-        // The handler is there when the archive is locked, which is when the document is there.
-        wait_until(|| list(&folder).contains("log"));
-        let before = cat(&folder, "log").len();
-        input.write_all(b"the last words").unwrap();
-        let killed = Command::new("kill").args([signal, &child.id().to_string()]).status();
-        assert!(killed.unwrap().success());
-        let output = child.wait_with_output().unwrap();
-        assert_eq!(String::from_utf8_lossy(&output.stderr), "tadoc: cancelled\n");
-        assert_eq!(output.status.code(), Some(130));
-        assert_eq!(cat(&folder, "log").len(), before + 14);
-        drop(input);
-        folder.run(&["remove", "c.tdc", "log"]).succeeds();
-    }
-}
-
-#[test]
 fn an_index_and_levels_of_an_edited_archive() {
     let folder = opened();
     folder.run(&["insert", "c.tdc", "long", "100", "--text", " tide tides tide "]).succeeds();
