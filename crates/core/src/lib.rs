@@ -12,6 +12,7 @@ pub mod answer;
 pub mod archive;
 mod array;
 pub mod backend;
+pub mod budget;
 pub mod error;
 pub mod grammar;
 pub mod navigation;
@@ -22,6 +23,7 @@ pub mod view;
 
 pub use array::Array;
 pub use backend::{Answered, Backend};
+pub use budget::{Budget, Counted, MemoryLimit, Share};
 pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
 pub use task::{Limits, Strategy, Task};

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use tadoc::access::Index;
 use tadoc::{Builder, CompressOptions, Input, Level, Lexer, Source, Timestamp};
 use tadoc_core::archive::{Edit, JournalWriter};
 use tadoc_core::storage::SimulatedStorage;
@@ -18,7 +19,7 @@ use crate::files;
 use crate::project::Project;
 
 /// The fuzzers.
-pub const TARGETS: [&str; 5] = ["lexer", "builders", "archive", "journal", "round_trip"];
+pub const TARGETS: [&str; 6] = ["lexer", "builders", "archive", "index", "journal", "round_trip"];
 /// The version that the layout of `fuzz/` is for.
 const CARGO_FUZZ: &str = "^0.13";
 /// Bytes of an input: many short ones are worth more than a few long ones.
@@ -161,6 +162,13 @@ pub fn write_seeds(project: &Project) -> Result<()> {
         let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;
         if bytes.len() <= LONGEST_INPUT {
             write("archive", &bytes)?;
+        }
+        let index = if number % 2 == 0 { Index::Fast } else { Index::Small };
+        tadoc::access::store(&archive, index, &())
+            .with_context(|| format!("an index of {}", case.name))?;
+        let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;
+        if bytes.len() <= LONGEST_INPUT {
+            write("index", &bytes)?;
         }
     }
     fs::remove_file(&archive).with_context(|| format!("removing {}", archive.display()))

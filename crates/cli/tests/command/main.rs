@@ -10,6 +10,8 @@ mod folder;
 mod grep;
 mod inputs;
 mod interrupts;
+#[cfg(target_os = "linux")]
+mod memory;
 mod query;
 mod refusals;
 mod round_trip;
