@@ -50,6 +50,12 @@ pub struct Arguments {
     /// No progress and no summary on standard error; errors and warnings stay.
     #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
+
+    /// The most memory for what is read of an archive, such as 512M or 4G
+    ///
+    /// [default: 64 times the size of the archive, at least 320M, at most half of the memory]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = units::parse_size, display_order = 901)]
+    pub memory: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]

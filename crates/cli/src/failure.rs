@@ -67,6 +67,13 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
     ExitCode::from(2)
 }
 
+/// Whether what was asked for needs more memory than was allowed.
+fn is_memory_limit(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<tadoc::Error>().is_some_and(tadoc::Error::is_memory_limit)
+    })
+}
+
 /// Whether the error is the wish of the person, in whatever way the work has met it.
 pub fn is_cancelled(error: &anyhow::Error) -> bool {
     interrupt::requested()
@@ -94,6 +101,9 @@ pub fn message(error: &anyhow::Error) -> String {
             write!(message, ": {cause}").expect("a string takes all");
         }
         last = cause;
+    }
+    if is_memory_limit(error) {
+        message.push_str("; --memory SIZE sets another limit");
     }
     message
 }

@@ -11,6 +11,7 @@ mod failure;
 mod heap;
 mod inputs;
 mod interrupt;
+mod memory;
 mod output;
 mod progress;
 mod rows;

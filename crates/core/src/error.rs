@@ -73,6 +73,21 @@ pub enum Error {
         /// How many they may have.
         most: u64,
     },
+    /// What is decoded would take more memory than is allowed.
+    #[error(
+        "{what} would pass the limit of {} of memory: {} are taken, and {} more are needed",
+        size(*limit), size(*used), size(*needed)
+    )]
+    MemoryLimit {
+        /// What would need it.
+        what: &'static str,
+        /// Bytes that it would need.
+        needed: u64,
+        /// Bytes that are taken.
+        used: u64,
+        /// Bytes that are allowed.
+        limit: u64,
+    },
     /// The output is there already.
     #[error("{} exists already; give another name, or --force to replace it", path.display())]
     Exists {
@@ -177,6 +192,16 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+/// Bytes in the largest binary unit that keeps them above 1.
+fn size(bytes: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let unit = (bytes.max(1).ilog2() / 10) as usize;
+    match unit {
+        0 => format!("{bytes} bytes"),
+        _ => format!("{:.1} {}", bytes as f64 / (1_u64 << (10 * unit)) as f64, units[unit]),
+    }
 }
 
 impl Error {

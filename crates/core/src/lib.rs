@@ -12,6 +12,7 @@ pub mod answer;
 pub mod archive;
 mod array;
 pub mod backend;
+pub mod budget;
 pub mod cancel;
 pub mod error;
 pub mod grammar;
@@ -25,6 +26,7 @@ pub mod view;
 
 pub use array::Array;
 pub use backend::{Answered, Backend};
+pub use budget::{Budget, Counted, MemoryLimit, Share};
 pub use cancel::{CancelFlag, Cancelled};
 pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};

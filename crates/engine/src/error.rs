@@ -364,6 +364,11 @@ impl Error {
         }
     }
 
+    /// Whether what was asked for needs more memory than was allowed for the archive.
+    pub fn is_memory_limit(&self) -> bool {
+        matches!(self, Self::Archive(tadoc_core::Error::MemoryLimit { .. }))
+    }
+
     /// An [`Error::Io`] about this path.
     pub(crate) fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source }

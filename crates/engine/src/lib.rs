@@ -110,13 +110,14 @@ pub use backend::Backends;
 pub use build::lexer::Lexer;
 pub use compress::{
     Builder, CompressOptions, CompressReport, Input, Source, Split, compress, transcode,
+    transcode_with,
 };
-pub use corpus::{Corpus, EditsInfo, RestoreReport, VerifyReport};
+pub use corpus::{Corpus, EditsInfo, OpenOptions, RestoreReport, VerifyReport};
 pub use error::{Error, Result};
 pub use progress::{Observer, Phase};
 pub use tadoc_core::archive::exit_on_truncated_files;
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::new_file;
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
-pub use tadoc_core::{Answered, Limits, Strategy, Task, View, answer, unfinished};
+pub use tadoc_core::{Answered, Limits, MemoryLimit, Strategy, Task, View, answer, unfinished};
 pub use update::{Durability, Edit, Editor, Offsets};

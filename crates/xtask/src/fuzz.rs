@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
+use tadoc::access::Index;
 use tadoc::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source, Timestamp};
 use tadoc_core::archive::{Edit, JournalWriter};
 use tadoc_core::storage::SimulatedStorage;
@@ -18,8 +19,8 @@ use crate::files;
 use crate::project::Project;
 
 /// The fuzzers.
-pub const TARGETS: [&str; 7] =
-    ["lexer", "builders", "archive", "journal", "view", "pool", "round_trip"];
+pub const TARGETS: [&str; 8] =
+    ["lexer", "builders", "archive", "index", "journal", "view", "pool", "round_trip"];
 /// The version that the layout of `fuzz/` is for.
 const CARGO_FUZZ: &str = "^0.13";
 /// Bytes of an input: many short ones are worth more than a few long ones.
@@ -168,6 +169,13 @@ pub fn write_seeds(project: &Project) -> Result<()> {
             .with_context(|| format!("a view of {}", case.name))?;
         if view.len() <= LONGEST_INPUT {
             write("view", &view)?;
+        }
+        let index = if number % 2 == 0 { Index::Fast } else { Index::Small };
+        tadoc::access::store(&archive, index, &())
+            .with_context(|| format!("an index of {}", case.name))?;
+        let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;
+        if bytes.len() <= LONGEST_INPUT {
+            write("index", &bytes)?;
         }
     }
     fs::remove_file(&archive).with_context(|| format!("removing {}", archive.display()))

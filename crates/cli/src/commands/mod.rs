@@ -26,10 +26,12 @@ use tadoc::{Corpus, Document};
 
 use crate::arguments::{Arguments, Command, Threads};
 use crate::failure::{self, Outcome};
+use crate::memory;
 
 /// Does what the command line says.
 pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let quiet = arguments.quiet;
+    memory::set(arguments.memory, &arguments.command);
     match arguments.command {
         Command::Compress(command) => command.run(quiet),
         Command::Restore(command) => on_all_threads(|| command.run(quiet)),
@@ -59,7 +61,7 @@ fn on_all_threads(
 
 /// Opens an archive; what goes wrong is told with its path.
 fn open(archive: &Path) -> anyhow::Result<Corpus> {
-    Corpus::open(archive).map_err(|error| about(archive, error))
+    Corpus::open_with(archive, &memory::options()).map_err(|error| about(archive, error))
 }
 
 /// The documents of an open archive; what goes wrong is told with its path.

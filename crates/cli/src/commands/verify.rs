@@ -10,7 +10,7 @@ use super::about;
 use crate::arguments::examples;
 use crate::failure::{self, Outcome};
 use crate::progress::Progress;
-use crate::{output, units};
+use crate::{memory, output, units};
 
 /// Check that an archive is whole
 ///
@@ -42,7 +42,7 @@ enum Report {
 impl Verify {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let progress = Progress::new(quiet);
-        let result = Corpus::open(&self.archive)
+        let result = Corpus::open_with(&self.archive, &memory::options())
             .and_then(|corpus| Ok((corpus.verify(&progress)?, corpus.edits())));
         progress.finish();
         let damaged = result.as_ref().is_err_and(tadoc::Error::is_damage);

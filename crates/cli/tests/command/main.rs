@@ -10,6 +10,8 @@ mod folder;
 mod grep;
 mod inputs;
 mod limits;
+#[cfg(target_os = "linux")]
+mod memory;
 mod new_files;
 mod query;
 mod refusals;

@@ -12,6 +12,7 @@ use super::journal::{ArchiveLock, Journal};
 use super::read::Archive;
 use super::types::Level;
 use super::{documents, info};
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::new_file::NewFile;
@@ -40,7 +41,7 @@ impl EncodedDictionary {
 
     /// The dictionary itself, as if it were read from an archive.
     pub fn open(&self) -> Result<Dictionary> {
-        Dictionary::open(&self.0)
+        Dictionary::open(&self.0, &Budget::unlimited())
     }
 }
 

@@ -25,10 +25,12 @@
 
 mod batch;
 mod build;
+mod counts;
 mod cursor;
 #[cfg(feature = "gpu")]
 mod device;
 mod find;
+mod finder;
 mod kept;
 mod lines;
 mod occurrences;
@@ -65,12 +67,17 @@ pub(crate) use phrase::words;
 pub use sample::Sampled;
 pub use segment::{Segment, Slices};
 pub(crate) use store::check;
-pub use store::store;
+pub use store::{store, store_with};
 pub use tadoc_core::archive::Index;
 pub(crate) use tokens::leading_space;
 
 /// Bytes of a document that are written at a time.
 const PIECE: usize = 1 << 20;
+
+/// An error about an index whose parts contradict each other, or the text.
+fn damaged_index(what: &str) -> Error {
+    tadoc_core::Error::malformed(format!("the index is damaged: {what}")).into()
+}
 
 /// An archive opened for random access.
 #[derive(Debug)]
@@ -292,6 +299,9 @@ impl<'c> Access<'c> {
     /// # Errors
     /// [`Error::OffsetPastEnd`] if the offset is past the end, [`Error::BadChoice`] if there is no such document.
     pub fn extract(&self, document: u32, offset: u64, length: u64) -> Result<Vec<u8>> {
+        self.check_offset(document, offset)?;
+        let left = self.documents[document as usize].bytes - offset;
+        let _share = self.corpus.budget().take(length.min(left), "the bytes of a document")?;
         let mut bytes = Vec::new();
         Reader::new(self).read(document, offset, length, &mut bytes)?;
         Ok(bytes)

@@ -41,6 +41,11 @@ impl Phrase {
         &self.terms
     }
 
+    /// Whether the analyzer leaves out any word.
+    pub(super) fn leaves_out(&self) -> bool {
+        self.analyzer.leaves_out()
+    }
+
     /// Whether the analyzer leaves a word out, so that it is passed over in the text.
     pub(super) fn passes_over(&self, word: &[u8]) -> bool {
         self.analyzer.leaves_out() && self.analyzer.term(word).is_none()

@@ -3,7 +3,10 @@
 //! A draw is the number of a word in the text; the way to it is that to any place. The same seed draws the same words
 //! from the same documents, on any machine and with any index.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
+use tadoc_core::Share;
 
 use super::pipeline::{GROUP, Pipeline, Request};
 use super::segment::Measure;
@@ -23,6 +26,19 @@ pub struct Sampled {
     pub word: Vec<u8>,
 }
 
+impl Sampled {
+    /// Bytes of memory that it takes.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.word.len()
+    }
+}
+
+/// What memory is taken for, in errors.
+const WHAT: &str = "the words drawn";
+
+/// Draws that are given at a time.
+const VISITED_AT_ONCE: u64 = 1 << 16;
+
 /// Draws that a thread looks up at a time.
 const DRAWN_AT_ONCE: usize = 1 << 12;
 
@@ -33,16 +49,56 @@ impl Access<'_> {
     /// # Errors
     /// [`Error::BadChoice`](crate::Error::BadChoice) if the scope has documents that are not there.
     pub fn sample(&self, count: u64, seed: u64, scope: &Scope) -> Result<Vec<Sampled>> {
+        let taken = self.corpus.budget().share();
+        let mut all = Vec::new();
+        let mut fits = Ok(());
+        self.sample_each(count, seed, scope, &mut |words| {
+            let bytes: usize = words.iter().map(Sampled::bytes).sum();
+            fits = taken.grow(bytes as u64, WHAT);
+            if fits.is_err() {
+                return ControlFlow::Break(());
+            }
+            all.append(words);
+            ControlFlow::Continue(())
+        })?;
+        fits?;
+        Ok(all)
+    }
+
+    /// The same words, some thousands at a time: `visit` may take them, and ends the draw by breaking.
+    ///
+    /// # Errors
+    /// As [`Access::sample`].
+    pub fn sample_each(
+        &self,
+        count: u64,
+        seed: u64,
+        scope: &Scope,
+        visit: &mut dyn FnMut(&mut Vec<Sampled>) -> ControlFlow<()>,
+    ) -> Result<()> {
         let stretches = self.stretches(scope)?;
         let total = stretches.last().map_or(0, |stretch| stretch.words_before + stretch.words);
         if total == 0 {
-            return Ok(Vec::new());
+            return Ok(());
         }
         let mut random = Random::new(seed);
+        let mut left = count;
+        while left > 0 {
+            let now = left.min(VISITED_AT_ONCE);
+            left -= now;
+            let draws = (0..now).map(|number| (random.below(total), number)).collect();
+            if visit(&mut self.draw(&stretches, draws)?).is_break() {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// The words of some numbers, in the order of what stands beside these.
+    fn draw(&self, stretches: &[Stretch], mut draws: Vec<(u64, u64)>) -> Result<Vec<Sampled>> {
         // In the order of the text, draws that are near each other find the same memory.
-        let mut draws: Vec<(u64, u64)> =
-            (0..count).map(|number| (random.below(total), number)).collect();
         draws.par_sort_unstable();
+        let taken = self.corpus.budget().share();
         let found: Vec<Vec<Sampled>> = draws
             .par_chunks(DRAWN_AT_ONCE)
             .map_init(
@@ -50,7 +106,7 @@ impl Access<'_> {
                 |(reader, pipeline), chunk| {
                     let mut words = Vec::with_capacity(chunk.len());
                     for group in chunk.chunks(GROUP) {
-                        self.words_at(&stretches, group, reader, pipeline, &mut words)?;
+                        self.words_at(stretches, group, reader, pipeline, &taken, &mut words)?;
                     }
                     Ok(words)
                 },
@@ -87,7 +143,7 @@ impl Access<'_> {
             let start = segment.document_root(first.place as usize).start;
             let end = segment.document_root(last.place as usize).end;
             let in_segment = slices.before(Measure::Words, start);
-            let words = slices.before(Measure::Words, end) - in_segment;
+            let words = slices.before(Measure::Words, end).saturating_sub(in_segment);
             stretches.push(Stretch { segment: number, in_segment, words_before, words });
             words_before += words;
         }
@@ -101,6 +157,7 @@ impl Access<'_> {
         draws: &[(u64, u64)],
         reader: &mut Reader<'_, '_>,
         pipeline: &mut Pipeline,
+        taken: &Share,
         words: &mut Vec<Sampled>,
     ) -> Result<()> {
         let stretch_of = |draw: u64| {
@@ -128,6 +185,7 @@ impl Access<'_> {
                 };
                 let (token, text) = way.token().ok_or_else(missing)?;
                 let bytes = segment.token(token)?;
+                taken.grow((bytes.len() + 2 * size_of::<Sampled>()) as u64, WHAT)?;
                 let space = leading_space(bytes);
                 let behind = parts.partition_point(|part| part.text_start <= text);
                 let part = parts[behind - 1];

@@ -31,7 +31,7 @@ use crate::build::builder::CancelFlag;
 use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase};
-use crate::{Document, Level, SegmentInfo, Timestamp, threads};
+use crate::{Document, Level, OpenOptions, SegmentInfo, Timestamp, threads};
 
 /// Which method finds the repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -353,9 +353,21 @@ pub fn transcode(
     force: bool,
     observer: &dyn Observer,
 ) -> Result<CompressReport> {
+    transcode_with(from, &OpenOptions::new(), to, level, force, observer)
+}
+
+/// The same; `options` say how the archive at `from` is opened.
+pub fn transcode_with(
+    from: &Path,
+    options: &OpenOptions,
+    to: &Path,
+    level: Level,
+    force: bool,
+    observer: &dyn Observer,
+) -> Result<CompressReport> {
     Destination::to_write(to, force)?;
     let _lock = lock_to_replace(to, force)?;
-    let archive = Archive::open(from)?;
+    let archive = Archive::open_within(from, options.memory)?;
     let edits = archive.journal()?.edit_count();
     if edits > 0 {
         return Err(Error::HasEdits { path: from.to_owned(), edits });

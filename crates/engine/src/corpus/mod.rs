@@ -9,11 +9,11 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
-use tadoc_core::Grammar;
 use tadoc_core::archive::journal::Journal;
 use tadoc_core::archive::{
     Archive, Dictionary, Digester, DocumentTable, Index, PieceHasher, Summary,
 };
+use tadoc_core::{Budget, Grammar, MemoryLimit};
 
 use self::expand::Segment;
 use crate::error::{Error, Result};
@@ -84,6 +84,41 @@ impl EditsInfo {
     }
 }
 
+/// How an archive is opened.
+///
+/// ```no_run
+/// # fn main() -> tadoc::Result<()> {
+/// let options = tadoc::OpenOptions::new().memory(4 << 30);
+/// let corpus = tadoc::Corpus::open_with("corpus.tdc", &options)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    pub(crate) memory: MemoryLimit,
+}
+
+impl OpenOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes of memory that all that is decoded of the archive may take together. The default is 64 times the length of
+    /// the file, at least 320 MiB and at most half of the machine's memory.
+    #[must_use]
+    pub fn memory(self, bytes: u64) -> Self {
+        self.memory_limit(MemoryLimit::Exactly(bytes))
+    }
+
+    /// The same as a limit of any kind.
+    #[must_use]
+    pub fn memory_limit(self, memory: MemoryLimit) -> Self {
+        Self { memory }
+    }
+}
+
 /// Where a segment is.
 #[derive(Debug)]
 pub(crate) enum Found<'c> {
@@ -108,7 +143,16 @@ impl Corpus {
     /// Opens an archive. Checks header, table and summary; O(sections). If it was edited, all edits that are whole at this moment are
     /// part of the corpus, and no later ones: O(documents + edits).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let archive = Archive::open(path.as_ref())?;
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// The same, with options.
+    ///
+    /// # Errors
+    /// What is wrong with the archive, and [`tadoc_core::Error::MemoryLimit`] if it needs more memory than is allowed;
+    /// so do all methods that decode more of it.
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let archive = Archive::open_within(path.as_ref(), options.memory)?;
         let journal = archive.journal()?;
         let corpus = Self::stored(archive).with_journal(&journal)?;
         Ok(Self { edits: EditsInfo::of(&journal), ..corpus })
@@ -153,6 +197,11 @@ impl Corpus {
             Some(edited) => Ok(edited.documents()),
             None => Ok(&self.table()?.documents),
         }
+    }
+
+    /// What may be taken for all that is decoded of it.
+    pub(crate) fn budget(&self) -> &Budget {
+        self.archive.budget()
     }
 
     /// The archive as it is stored.
@@ -277,15 +326,16 @@ impl Corpus {
     /// that documents are as long as the edits have made them is checked, too.
     pub fn verify(&self, observer: &dyn Observer) -> Result<VerifyReport> {
         if self.edited.is_some() {
-            let stored = Self::stored(self.archive.try_clone()?);
+            let stored =
+                Self { table: self.table.clone(), ..Self::stored(self.archive.try_clone()?) };
             let VerifyReport { sections, .. } = stored.verify(observer)?;
             let all: Vec<usize> = (0..self.documents()?.len()).collect();
             let bytes = self.write_documents(&all, &mut std::io::sink(), observer)?;
             return Ok(VerifyReport { sections, documents: all.len() as u64, bytes });
         }
         let sections = self.archive.check_sections()?;
-        crate::access::check(self)?;
         let table = self.table()?;
+        crate::access::check(self)?;
         let all: Vec<usize> = (0..table.documents.len()).collect();
         let total = self.total_bytes(&all)?;
         let mut bytes = 0;

@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tadoc_core::MemoryLimit;
 use tadoc_core::archive::Archive;
 use tadoc_core::archive::journal::{Edit, Journal, JournalWriter};
 
@@ -16,7 +17,7 @@ use crate::access::Access;
 #[cfg(feature = "gpu")]
 use crate::backend::Choice;
 use crate::backend::Reads;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, OpenOptions};
 use crate::error::{Error, Result};
 
 /// When edits are there for good.
@@ -65,6 +66,7 @@ pub enum Offsets {
 #[derive(Debug)]
 pub struct Editor {
     path: PathBuf,
+    memory: MemoryLimit,
     archive: Archive,
     journal: JournalWriter,
     ledger: Ledger,
@@ -99,8 +101,17 @@ impl Editor {
     /// # Errors
     /// `Locked` if somebody else edits it; what opening gives.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// The same, with options.
+    ///
+    /// # Errors
+    /// As [`Editor::open`].
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref().to_owned();
-        let (archive, journal, writer) = JournalWriter::open(&path)?;
+        let memory = options.memory;
+        let (archive, journal, writer) = JournalWriter::open_within(&path, memory)?;
         let mut ledger = Ledger::new(Arc::new(archive.documents()?));
         ledger.replay(&journal)?;
         let pending = Pending {
@@ -110,6 +121,7 @@ impl Editor {
         };
         Ok(Self {
             path,
+            memory,
             archive,
             journal: writer,
             ledger,
@@ -243,7 +255,7 @@ impl Editor {
 
     /// The journal as it is in the file.
     fn written(&self) -> Result<Journal> {
-        Ok(Archive::open(&self.path)?.journal()?)
+        Ok(Archive::open_within(&self.path, self.memory)?.journal()?)
     }
 
     /// The archive that is edited.

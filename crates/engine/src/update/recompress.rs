@@ -9,12 +9,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use tadoc_core::Grammar;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::journal::ArchiveLock;
 use tadoc_core::archive::{
     Archive, ArchiveWriter, EncodedDictionary, EncodedSegment, Summary, Tokens,
 };
+use tadoc_core::{Grammar, MemoryLimit};
 
 use super::digests::digests;
 use super::editor::Editor;
@@ -74,7 +74,8 @@ pub fn recompress(
 ) -> Result<RecompressReport> {
     let path = path.as_ref();
     let lock = ArchiveLock::acquire(path)?;
-    let archive = Archive::open(path)?;
+    let memory = options.memory.map_or(MemoryLimit::Default, MemoryLimit::AtLeast);
+    let archive = Archive::open_within(path, memory)?;
     let journal = match options.keep_whole {
         true => archive.journal_until_damage().0,
         false => archive.journal()?,

@@ -6,6 +6,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use tadoc_core::archive::journal::Edit;
+use tadoc_core::{Counted, Share};
 
 use super::ledger::Ledger;
 use super::pieces::{Piece, Pieces, Source};
@@ -15,9 +16,15 @@ use super::pieces::{Piece, Pieces, Source};
 pub(crate) struct EditedText {
     new_text: Vec<u8>,
     documents: HashMap<u32, Pieces, FixedState>,
+    held: Counted<()>,
 }
 
 impl EditedText {
+    /// Keeps what its memory takes of a budget as long as itself.
+    pub(crate) fn hold(&mut self, share: Share) {
+        self.held = Counted::new((), share);
+    }
+
     /// Takes an edit that the ledger has just taken: [`Ledger::apply`] comes first, this right behind it.
     pub(crate) fn apply(&mut self, edit: &Edit<'_>, ledger: &Ledger) {
         let stored = |document: u32| ledger.stored().documents[document as usize].bytes;

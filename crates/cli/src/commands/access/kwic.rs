@@ -24,6 +24,8 @@ use crate::screen::{self, fit, fit_end, fit_start, in_line, wide};
 
 /// So many occurrences are read at a time; the first ones say how wide columns are.
 const BATCH: usize = 1000;
+/// Fewer, if their contexts are longer than so much together.
+const BATCH_BYTES: u64 = 32 << 20;
 /// Columns get no wider than such a part of the line: names and keywords.
 const WIDEST_NAME: usize = 4;
 const WIDEST_KEYWORD: usize = 3;
@@ -54,6 +56,8 @@ pub struct Kwic {
     window: u64,
 
     /// Words to show on each side, instead of characters
+    ///
+    /// Where there are more than some million bytes without that many words, these are shown.
     #[arg(long, value_name = "N", conflicts_with = "window", value_parser = clap::value_parser!(u64).range(..=100_000))]
     words: Option<u64>,
 
@@ -95,7 +99,8 @@ impl Kwic {
             let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
             let mut writer = Writer::open(&self.format)?;
             let most = self.max_count;
-            let found = for_each_batch(opened, &phrase, &scope, most, BATCH, &mut |places| {
+            let batch = (BATCH_BYTES / reader.extent.bytes()).clamp(1, BATCH as u64) as usize;
+            let found = for_each_batch(opened, &phrase, &scope, most, batch, &mut |places| {
                 let contexts = places.par_iter().map(|&place| reader.read(place));
                 let contexts = opened.told(contexts.collect::<tadoc::Result<Vec<_>>>())?;
                 writer.write(opened, &contexts)

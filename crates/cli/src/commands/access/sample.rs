@@ -1,7 +1,7 @@
 //! `tadoc sample`: words drawn at random.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::ops::Range;
+use std::ops::{ControlFlow, Range};
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
@@ -61,10 +61,19 @@ impl Sample {
                 seed
             });
             let mut writer = RowWriter::open(&self.format, COLUMNS)?;
-            let words = opened.told(opened.access.sample(self.count, seed, &scope))?;
-            writer.write(&Words { documents: opened.documents, words: &words })?;
+            let (mut drawn, mut written) = (0, Ok(()));
+            let sampled = opened.access.sample_each(self.count, seed, &scope, &mut |words| {
+                drawn += words.len();
+                written = writer.write(&Words { documents: opened.documents, words });
+                match written {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            });
+            written?;
+            opened.told(sampled)?;
             writer.finish()?;
-            if words.is_empty() && self.count > 0 {
+            if drawn == 0 && self.count > 0 {
                 print_error("there is no word to draw");
                 return Ok(Outcome::Negative);
             }

@@ -72,7 +72,8 @@ struct Session {
 impl Session {
     /// Opens an archive to edit it; an error if another process does.
     fn open(archive: &Path, arguments: &EditArguments, quiet: bool) -> anyhow::Result<Self> {
-        let editor = Editor::open(archive).map_err(|error| cannot_write(archive, error))?;
+        let editor = Editor::open_with(archive, &crate::memory::options())
+            .map_err(|error| cannot_write(archive, error))?;
         Ok(Self {
             archive: archive.to_owned(),
             editor,

@@ -87,6 +87,7 @@ fn cut<'e, 's>(entries: &'s [&'e [u8]]) -> Vec<(&'e [u8], &'s [&'e [u8]])> {
 mod tests {
     use super::super::{Dictionary, TokenForm};
     use super::*;
+    use crate::budget::Budget;
     use proptest::prelude::*;
 
     fn encode(words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Vec<u8> {
@@ -98,7 +99,7 @@ mod tests {
             words.iter().map(|(bytes, forms)| Entry { bytes, forms: *forms }).collect();
         let separator_slices: Vec<&[u8]> = separators.iter().map(|bytes| &bytes[..]).collect();
         let section = encode(&entries, &separator_slices, Level::Fast);
-        let dictionary = Dictionary::open(&section).unwrap();
+        let dictionary = Dictionary::open(&section, &Budget::unlimited()).unwrap();
         let tokens = dictionary.tokens(u64::MAX).unwrap();
         assert_eq!(tokens.len(), dictionary.token_count() as usize);
         let mut token = 0;
@@ -171,16 +172,17 @@ mod tests {
     fn empty_entries_are_refused() {
         let words = [Entry { bytes: b"", forms: Forms::Bare }];
         let section = encode(&words, &[b"."], Level::Fast);
-        assert!(Dictionary::open(&section).unwrap().tokens(1000).is_err());
+        assert!(Dictionary::open(&section, &Budget::unlimited()).unwrap().tokens(1000).is_err());
         let section = encode(&[], &[b""], Level::Fast);
-        assert!(Dictionary::open(&section).unwrap().tokens(1000).is_err());
+        assert!(Dictionary::open(&section, &Budget::unlimited()).unwrap().tokens(1000).is_err());
     }
 
     #[test]
     fn a_block_longer_than_the_text_is_not_unpacked() {
         let word = vec![b'x'; 64 << 20];
         let words = [Entry { bytes: &word, forms: Forms::Bare }];
-        let dictionary = Dictionary::open(&encode(&words, &[], Level::Fast)).unwrap();
+        let section = encode(&words, &[], Level::Fast);
+        let dictionary = Dictionary::open(&section, &Budget::unlimited()).unwrap();
         // Unpacked each time, they would be 640 GB.
         for _ in 0..10_000 {
             assert!(dictionary.tokens(1000).is_err());
