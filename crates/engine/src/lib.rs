@@ -82,6 +82,8 @@ pub mod corpus;
 pub mod error;
 pub mod grep;
 mod memory;
+mod names;
+mod origin;
 mod parallel;
 pub mod progress;
 pub mod text;
@@ -100,8 +102,12 @@ pub use build::lexer::Lexer;
 pub use compress::{
     Builder, CompressOptions, CompressReport, Input, Source, Split, compress, transcode,
 };
-pub use corpus::{Corpus, EditsInfo, RestoreReport, VerifyReport};
+pub use corpus::{
+    Corpus, CorpusFile, EditsInfo, Existing, RestoreReport, SkippedFile, TextDigest, TextDigester,
+    VerifyReport,
+};
 pub use error::{Error, Result};
+pub use origin::{NamesFrom, Naming};
 pub use progress::{Observer, Phase};
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};

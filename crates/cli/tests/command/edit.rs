@@ -123,7 +123,7 @@ fn files_become_documents_as_compress_names_them() {
     refused.says("c.tdc: the archive has a document “a” already, and nothing was added");
     assert!(!list(&folder).contains("new"));
     folder.write("in/a", "another text");
-    folder.run(&["add", "c.tdc", "in", "--force"]).succeeds();
+    folder.run(&["add", "c.tdc", "in", "--replace"]).succeeds();
     assert_eq!(cat(&folder, "a"), b"another text");
     assert_eq!(cat(&folder, "new"), b"new");
     folder.run(&["restore", "c.tdc", "-C", "out"]).succeeds();

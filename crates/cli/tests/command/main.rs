@@ -10,8 +10,10 @@ mod folder;
 mod grep;
 mod inputs;
 mod interrupts;
+mod names;
 mod query;
 mod refusals;
+mod restore;
 mod round_trip;
 
 #[cfg(feature = "decompress")]

@@ -15,6 +15,7 @@ mod integers;
 pub mod journal;
 mod mapping;
 mod mixing;
+mod origin;
 mod rans;
 mod read;
 pub mod types;
@@ -31,6 +32,7 @@ pub use index::{
 };
 pub use info::Summary;
 pub use journal::{ArchiveLock, Edit, Journal, JournalWriter};
+pub use origin::{Base, Origin, Split};
 pub use read::Archive;
 pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use view_file::{open_view, view_path, write_view};

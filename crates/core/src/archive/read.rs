@@ -14,6 +14,7 @@ use super::documents::{self, DocumentTable};
 use super::grammar::{self, Symbols};
 use super::info::{self, Summary};
 use super::journal::{self, Journal};
+use super::origin;
 use super::types::{Info, Level, SectionInfo};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
@@ -71,6 +72,10 @@ impl Archive {
             map: OnceLock::new(),
         };
         archive.summary = info::decode(&archive.section(Kind::INFO, None)?)?;
+        if archive.has(Kind::ORIG, None) {
+            let origin = origin::decode(&archive.section(Kind::ORIG, None)?)?;
+            archive.summary.origin = Some(origin);
+        }
         archive.check_segments()?;
         if file_bytes > header.file_bytes {
             archive.journal = archive.read_journal(file_bytes)?;
