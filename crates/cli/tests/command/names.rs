@@ -62,7 +62,7 @@ fn names_stay_relative_to_the_same_folder() {
     folder.run(&["recompress", "c.tdc"]).exits(0);
     fs::create_dir(folder.path("sub")).unwrap();
     folder.run(&["transcode", "c.tdc", "--level", "dense", "-o", "sub/d.tdc"]).exits(0);
-    folder.run(&["index", "c.tdc"]).exits(0);
+    folder.run(&["index", "c.tdc", "--index", "small"]).exits(0);
     folder.write("in/logs/c", "the third");
     for archive in ["c.tdc", "sub/d.tdc"] {
         folder.run(&["add", archive, "in/logs/c"]).succeeds();
@@ -130,7 +130,7 @@ fn the_same_bytes_under_another_name_are_told() {
     folder.run(&["rename", "c.tdc", "short", "zzz"]).succeeds();
     folder.run(&["remove", "c.tdc", "copy"]).succeeds();
     folder.run(&["append", "c.tdc", "other", "--text", "x"]).succeeds();
-    folder.run(&["add", "c.tdc", "in/other"]).succeeds();
+    folder.run(&["add", "c.tdc", "-C", "in", "other", "--prefix", "un"]).succeeds();
     folder.run(&["add", "c.tdc", "-C", "new", "copy"]).exits(0).says("same bytes as “zzz”");
 }
 
