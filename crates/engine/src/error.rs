@@ -40,12 +40,24 @@ pub enum Error {
         name: Vec<u8>,
     },
     /// A name that no document can have.
-    #[error("{:?} cannot be the name of a document: {reason}", escape(name))]
+    #[error("{:?} cannot be the name of a document: it {reason}", escape(name))]
     BadName {
         /// The name.
         name: Vec<u8>,
-        /// Why not.
+        /// Why not: a verb and what follows.
         reason: &'static str,
+    },
+    /// A document would be a file where a folder of others has to be.
+    #[error(
+        "{:?} cannot be both a document and a folder, as of {:?}: they could not be restored; give one of them another name",
+        escape(name),
+        escape(below)
+    )]
+    FileAndFolder {
+        /// The document.
+        name: Vec<u8>,
+        /// A document that is in a folder of that name.
+        below: Vec<u8>,
     },
     /// A file was rewritten while it was read.
     #[error("{} changed while it was read; compress a copy or a snapshot of it", path.display())]
@@ -80,12 +92,19 @@ pub enum Error {
     },
     /// A document does not expand to what was compressed.
     #[error(
-        "document {:?} is damaged: its digest is {found:08x}, expected {expected:08x}; restore the archive from a copy",
-        escape(name)
+        "document {:?}{} is damaged: its digest is {found:08x}, expected {expected:08x}; restore the archive from a copy",
+        escape(name),
+        match others {
+            0 => String::new(),
+            1 => " or the one behind it".into(),
+            others => format!(" or one of the {others} behind it"),
+        }
     )]
     WrongDigest {
-        /// The document, or the last one of a group of small ones.
+        /// The document, or the first of several that have one digest together.
         name: Vec<u8>,
+        /// How many documents behind it have the same digest.
+        others: u64,
         /// Digest recorded.
         expected: u32,
         /// Digest of what the archive expands to.

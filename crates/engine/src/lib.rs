@@ -92,6 +92,8 @@ pub mod corpus;
 pub mod error;
 pub mod grep;
 mod memory;
+mod names;
+mod origin;
 mod parallel;
 pub mod progress;
 pub mod text;
@@ -112,8 +114,12 @@ pub use compress::{
     Builder, CompressOptions, CompressReport, Input, Source, Split, compress, transcode,
     transcode_with,
 };
-pub use corpus::{Corpus, EditsInfo, OpenOptions, RestoreReport, VerifyReport};
+pub use corpus::{
+    Corpus, CorpusFile, EditsInfo, Existing, OpenOptions, RestoreReport, SkippedFile, TextDigest,
+    TextDigester, VerifyReport,
+};
 pub use error::{Error, Result};
+pub use origin::{NamesFrom, Naming};
 pub use progress::{Observer, Phase};
 pub use tadoc_core::archive::exit_on_truncated_files;
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};

@@ -41,6 +41,7 @@ fn write_bomb(path: &Path, rules: u32, recorded: u64) {
         documents: 1,
         text_bytes: recorded,
         segments: vec![segment],
+        origin: None,
     };
     let mut writer = ArchiveWriter::create(path).unwrap();
     writer.add_segment(&EncodedSegment::new(&grammar, &words, &[], Level::Fast)).unwrap();
@@ -100,7 +101,9 @@ impl Write for Room {
 }
 
 fn restore(corpus: &Corpus, folder: &Path) -> tadoc::Result<u64> {
-    corpus.restore(&[0], &folder.join("out"), true, &()).map(|report| report.bytes)
+    let files = corpus.files(false)?;
+    let replace = tadoc::Existing::Replace;
+    corpus.restore(&files, &folder.join("out"), replace, &()).map(|report| report.bytes)
 }
 
 #[test]

@@ -10,7 +10,7 @@ use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use clap::{Args, Parser, ValueHint};
 use tadoc::unfinished::{Removal, Unfinished};
-use tadoc::{CompressOptions, Corpus};
+use tadoc::{CompressOptions, Corpus, Existing};
 use tempfile::TempDir;
 
 use super::compress::told;
@@ -129,12 +129,12 @@ fn show(folder: &Path) -> anyhow::Result<()> {
 
     step("Get the files back, byte by byte", "tadoc restore sample.tdc -C copy")?;
     let copy = folder.join("copy");
-    let places: Vec<usize> = (0..corpus.documents()?.len()).collect();
-    let restored = corpus.restore(&places, &copy, false, &progress)?;
+    let files = corpus.files(false)?;
+    let restored = corpus.restore(&files, &copy, Existing::Refuse, &progress)?;
     progress.finish();
     indented(&format!(
         "{}, {} in copy/",
-        units::counted(restored.documents, "document"),
+        units::counted(restored.files, "file"),
         units::size(restored.bytes)
     ))
 }

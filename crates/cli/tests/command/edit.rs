@@ -108,24 +108,24 @@ fn files_become_documents_as_compress_names_them() {
     folder.write("in/long", &long);
     folder.run(&["compress", "other", "-o", "c.tdc"]).succeeds();
     folder.run(&["add", "c.tdc", "in"]).succeeds();
-    folder.run_with(&["add", "c.tdc", "-", "./in/a", "--name", "said"], b"standard").succeeds();
+    folder.run_with(&["add", "c.tdc", "-", "--name", "said"], b"standard").succeeds();
     let names = list(&folder);
     let names: Vec<&str> = names.lines().map(|row| row.split('\t').next().unwrap()).collect();
-    assert_eq!(names, ["a", "in/a", "long", "other", "said", "sub/b"]);
+    assert_eq!(names, ["in/a", "in/long", "in/sub/b", "other", "said"]);
     assert_eq!(cat(&folder, "said"), b"standard");
-    assert!(cat(&folder, "long") == long);
+    assert!(cat(&folder, "in/long") == long);
     // A name that is taken: nothing is added.
     folder.write("in/new", "new");
     let refused = folder.run(&["add", "c.tdc", "in"]).exits(2);
-    refused.says("c.tdc: the archive has a document “a” already, and nothing was added");
+    refused.says("c.tdc: the archive has a document “in/a” already, and nothing was added");
     assert!(!list(&folder).contains("new"));
     folder.write("in/a", "another text");
-    folder.run(&["add", "c.tdc", "in", "--force"]).succeeds();
-    assert_eq!(cat(&folder, "a"), b"another text");
-    assert_eq!(cat(&folder, "new"), b"new");
+    folder.run(&["add", "c.tdc", "in", "--replace"]).succeeds();
+    assert_eq!(cat(&folder, "in/a"), b"another text");
+    assert_eq!(cat(&folder, "in/new"), b"new");
     folder.run(&["restore", "c.tdc", "-C", "out"]).succeeds();
-    for name in ["a", "sub/b", "long"] {
-        let (before, after) = (folder.path("in").join(name), folder.path("out").join(name));
+    for name in ["in/a", "in/sub/b", "in/long"] {
+        let (before, after) = (folder.path(name), folder.path("out").join(name));
         let of = |path| fs::metadata(path).map(|of| (of.modified().unwrap(), of.permissions()));
         assert_eq!(of(before).unwrap(), of(after).unwrap(), "{name}");
     }

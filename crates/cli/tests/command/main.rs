@@ -12,9 +12,11 @@ mod inputs;
 mod limits;
 #[cfg(target_os = "linux")]
 mod memory;
+mod names;
 mod new_files;
 mod query;
 mod refusals;
+mod restore;
 mod round_trip;
 mod signals;
 

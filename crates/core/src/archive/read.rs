@@ -14,6 +14,7 @@ use super::documents::{self, DocumentTable};
 use super::grammar::{self, Symbols};
 use super::info::{self, Summary};
 use super::journal::{self, Journal};
+use super::origin;
 use super::types::{Info, Level, SectionInfo};
 use crate::CancelFlag;
 use crate::budget::{Budget, Counted, MemoryLimit};
@@ -81,6 +82,10 @@ impl Archive {
             budget: Budget::new(memory.bytes(file_bytes)),
         };
         archive.summary = info::decode(&archive.section(Kind::INFO, None)?)?;
+        if archive.has(Kind::ORIG, None) {
+            let origin = origin::decode(&archive.section(Kind::ORIG, None)?)?;
+            archive.summary.origin = Some(origin);
+        }
         archive.check_segments()?;
         if file_bytes > header.file_bytes {
             archive.journal = archive.read_journal(file_bytes)?;

@@ -11,7 +11,7 @@ use super::info::Summary;
 use super::journal::{ArchiveLock, Journal};
 use super::read::Archive;
 use super::types::Level;
-use super::{documents, info};
+use super::{documents, info, origin};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
@@ -188,6 +188,9 @@ impl ArchiveWriter {
             Level::Dense => 19,
         };
         self.add_section(Kind::DOCS, None, &documents::encode(table, level)?)?;
+        if let Some(origin) = &summary.origin {
+            self.add_section(Kind::ORIG, None, &origin::encode(origin))?;
+        }
         self.add_section(Kind::INFO, None, &info::encode(summary))?;
         self.finish_sections(replace)
     }

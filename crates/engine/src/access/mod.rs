@@ -54,6 +54,7 @@ use std::sync::OnceLock;
 
 use self::segment::Measure;
 use self::walk::Reader;
+use crate::corpus::digests::Comparison;
 use crate::corpus::{Corpus, Part, parts_of};
 use crate::error::{Error, Result};
 use crate::{Document, Lexer};
@@ -326,5 +327,43 @@ impl<'c> Access<'c> {
             at += buffer.len() as u64;
         }
         Ok(at - range.start)
+    }
+
+    /// Writes whole documents (places, ascending) one after the other, and compares them with their digests: as
+    /// [`Corpus::write_documents`], without decoding what an index has. Gives how many bytes.
+    ///
+    /// # Errors
+    /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are written; what reading and writing
+    /// give.
+    pub fn write_documents(&self, documents: &[usize], to: &mut dyn Write) -> Result<u64> {
+        let mut comparison = Comparison::new(self.corpus, documents)?;
+        let (mut written, mut wrong) = (0, None);
+        let mut reader = Reader::new(self);
+        let mut buffer = Vec::new();
+        for place in comparison.places() {
+            let document = &self.documents[place];
+            let mut at = 0;
+            loop {
+                buffer.clear();
+                let wanted = (document.bytes - at).min(PIECE as u64);
+                reader.read(place as u32, at, wanted, &mut buffer)?;
+                at += buffer.len() as u64;
+                // A document that ends early has another digest.
+                let ends = at >= document.bytes || buffer.is_empty();
+                let (asked, verdict) = comparison.piece(&buffer, ends.then_some(document));
+                if asked {
+                    let io = |source| Error::Io { path: "output".into(), source };
+                    to.write_all(&buffer).map_err(io)?;
+                    written += buffer.len() as u64;
+                }
+                if let Some(error) = verdict.and_then(|verdict| verdict.error(self.documents)) {
+                    wrong.get_or_insert(error);
+                }
+                if ends {
+                    break;
+                }
+            }
+        }
+        wrong.map_or(Ok(written), Err)
     }
 }

@@ -10,6 +10,7 @@ use tadoc_core::MemoryLimit;
 use tadoc_core::archive::Archive;
 use tadoc_core::archive::journal::{Edit, Journal, JournalWriter};
 
+use super::folders::Folders;
 use super::offsets::sequence_of;
 use super::{EditedText, Ledger, replay};
 use crate::Document;
@@ -19,6 +20,8 @@ use crate::backend::Choice;
 use crate::backend::Reads;
 use crate::corpus::{Corpus, OpenOptions};
 use crate::error::{Error, Result};
+use crate::names;
+use crate::origin::Naming;
 
 /// When edits are there for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -72,6 +75,8 @@ pub struct Editor {
     ledger: Ledger,
     /// What documents are made of, once somebody reads.
     text: Option<EditedText>,
+    /// The folders that documents are in, once a name is given.
+    folders: Option<Folders>,
     pending: Pending,
     /// Whether a commit has failed after edits were taken: what is in memory is not what is on disk.
     has_failed: bool,
@@ -126,6 +131,7 @@ impl Editor {
             journal: writer,
             ledger,
             text: None,
+            folders: None,
             pending,
             has_failed: false,
             #[cfg(feature = "gpu")]
@@ -206,10 +212,34 @@ impl Editor {
         self.archive.stored_bytes()
     }
 
+    /// How the files of the archive were named, where that is recorded.
+    pub fn naming(&self) -> Option<Naming> {
+        Naming::of(self.archive.summary().origin.as_ref()?, &self.path)
+    }
+
     /// Makes an edit, which [`Editor::commit`] makes last; gives the number of a document that was added. One that is not possible changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::BadName`] and [`Error::FileAndFolder`] of a name under which no document could be restored; what else the documents
+    /// do not allow.
     pub fn edit(&mut self, edit: &Edit<'_>) -> Result<Option<u32>> {
         self.check()?;
+        self.check_name(edit)?;
+        let old = match (edit, &self.folders) {
+            (Edit::Remove { document } | Edit::Rename { document, .. }, Some(_))
+                if self.ledger.is_there(*document) =>
+            {
+                Some(self.ledger.name(*document).to_vec())
+            }
+            _ => None,
+        };
         let added = self.ledger.apply(edit)?;
+        if let Some(folders) = &mut self.folders {
+            old.iter().for_each(|name| folders.remove(name));
+            if let Edit::Add { name, .. } | Edit::Rename { name, .. } = edit {
+                folders.add(name);
+            }
+        }
         if let Some(text) = &mut self.text {
             text.apply(edit, &self.ledger);
         }
@@ -217,6 +247,20 @@ impl Editor {
         self.pending.text_bytes += edit.text().len() as u64;
         self.journal.push(edit).inspect_err(|_| self.has_failed = true)?;
         Ok(added)
+    }
+
+    /// Whether a document could be restored under the name that an edit gives it.
+    fn check_name(&mut self, edit: &Edit<'_>) -> Result<()> {
+        let (name, document) = match *edit {
+            Edit::Add { name, .. } => (name, None),
+            Edit::Rename { document, name } => (name, Some(document)),
+            _ => return Ok(()),
+        };
+        names::check_new(name)?;
+        // What else is wrong is told first.
+        self.ledger.check(edit)?;
+        let folders = self.folders.get_or_insert_with(|| Folders::of(&self.ledger));
+        folders.check(name, document, &self.ledger)
     }
 
     /// Makes edits whose offsets all mean the text before them, together. If one of them is not possible, none is made.

@@ -11,7 +11,6 @@ use hashbrown::HashMap;
 use tadoc_core::archive::DocumentTable;
 use tadoc_core::archive::journal::{Edit, Journal};
 
-use crate::compress::check_name;
 use crate::error::{Error, Result};
 use crate::{Document, Timestamp};
 
@@ -326,7 +325,15 @@ impl Ledger {
 
     /// Whether a document can be called so, which may be the one that is called so already.
     fn check_new_name(&self, name: &[u8], document: Option<u32>) -> Result<()> {
-        check_name(name)?;
+        // What the format asks for; who makes edits asks for more (`names`).
+        let reason = match name {
+            [] => Some("is empty"),
+            name if name.contains(&0) => Some("has a NUL in it"),
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            return Err(Error::BadName { name: name.to_vec(), reason });
+        }
         match self.find(name) {
             Some(other) if Some(other) != document => {
                 Err(Error::DocumentExists { name: name.to_vec() })

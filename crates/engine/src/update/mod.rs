@@ -18,6 +18,7 @@ mod dictionary;
 mod digests;
 mod edited;
 mod editor;
+mod folders;
 mod ledger;
 mod offsets;
 mod pieces;

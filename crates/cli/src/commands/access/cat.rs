@@ -10,10 +10,13 @@ use super::Opened;
 use super::arguments::ReadArguments;
 use super::lines::Lines;
 use crate::arguments::examples;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, message, print_error};
 use crate::output::Output;
 
 /// Print the bytes of documents, or some of their lines
+///
+/// Whole documents are compared with their digests, unless they were edited: what is damaged is printed
+/// and told, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tadoc cat corpus.tdc notes/todo.txt"
@@ -49,29 +52,44 @@ pub struct Cat {
 impl Cat {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         self.reading.open(&self.archive, quiet, |opened| {
-            opened.print(&self.documents, |places, output| self.write(opened, places, output))
+            let mut damaged = Vec::new();
+            let outcome = opened.print(&self.documents, |places, output| {
+                self.write(opened, places, output, &mut damaged)
+            })?;
+            damaged.iter().for_each(|error| print_error(&message(error)));
+            Ok(if damaged.is_empty() { outcome } else { Outcome::Negative })
         })
     }
+
+    /// Writes documents; gives the errors of those that are damaged.
 
     fn write(
         &self,
         opened: &Opened<'_>,
         places: &[usize],
         output: &mut Output,
+        damaged: &mut Vec<anyhow::Error>,
     ) -> anyhow::Result<()> {
-        // Whole documents without an index: one segment after the other is decoded, and none is kept.
-        if self.lines.is_none() && opened.access.index() == Index::None {
-            return places.chunk_by(|before, after| before < after).try_for_each(|ascending| {
-                opened.told(opened.corpus.write_documents(ascending, output, &()).map(drop))
+        if let Some(lines) = &self.lines {
+            return places.iter().try_for_each(|&place| {
+                let range = lines.range(opened, place as u32)?;
+                opened.told(opened.access.write(place as u32, range, output).map(drop))
             });
         }
-        for &place in places {
-            let document = place as u32;
-            let range = match &self.lines {
-                Some(lines) => lines.range(opened, document)?,
-                None => 0..opened.bytes(document),
+        for ascending in places.chunk_by(|before, after| before < after) {
+            let written = match opened.access.index() {
+                // One segment after the other is decoded, and none is kept.
+                Index::None => opened.corpus.write_documents(ascending, output, &()),
+                _ => opened.access.write_documents(ascending, output),
             };
-            opened.told(opened.access.write(document, range, output))?;
+            match written {
+                Err(error @ tadoc::Error::WrongDigest { .. }) => {
+                    damaged.extend(opened.told(Err::<(), _>(error)).err());
+                }
+                written => {
+                    opened.told(written)?;
+                }
+            }
         }
         Ok(())
     }
