@@ -15,6 +15,8 @@ use crate::error::Result;
 /// A word that was drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sampled {
+    /// The archive that it was drawn from: its place among those asked.
+    pub archive: usize,
     /// The document's number.
     pub document: u32,
     /// Where the word starts in it.
@@ -26,23 +28,54 @@ pub struct Sampled {
 /// Draws that a thread looks up at a time.
 const DRAWN_AT_ONCE: usize = 1 << 12;
 
+/// Draws words from several archives, each word occurrence of their scopes being as likely as any other, independently of each
+/// other (one may come twice); none if there is no word. O(depth) each. The same words are drawn from one archive that has all
+/// the documents, if they are in the same order there.
+///
+/// # Errors
+/// [`Error::BadChoice`](crate::Error::BadChoice) if a scope has documents that are not there.
+pub fn sample(archives: &[(&Access<'_>, &Scope)], count: u64, seed: u64) -> Result<Vec<Sampled>> {
+    let stretches: Vec<Vec<Stretch>> =
+        archives.iter().map(|(access, scope)| access.stretches(scope)).collect::<Result<_>>()?;
+    let words = |stretches: &Vec<Stretch>| {
+        stretches.last().map_or(0, |stretch| stretch.words_before + stretch.words)
+    };
+    let total: u64 = stretches.iter().map(words).sum();
+    if total == 0 {
+        return Ok(Vec::new());
+    }
+    let mut random = Random::new(seed);
+    // In the order of the text, draws that are near each other find the same memory.
+    let mut draws: Vec<(u64, u64)> =
+        (0..count).map(|number| (random.below(total), number)).collect();
+    draws.par_sort_unstable();
+    let mut sampled = vec![Sampled::default(); draws.len()];
+    let (mut left, mut first) = (&mut draws[..], 0);
+    for (archive, (access, _)) in archives.iter().enumerate() {
+        let end = first + words(&stretches[archive]);
+        let (own, later) = left.split_at_mut(left.partition_point(|(draw, _)| *draw < end));
+        left = later;
+        own.iter_mut().for_each(|(draw, _)| *draw -= first);
+        let found = access.words_of(&stretches[archive], own)?;
+        for ((_, number), word) in own.iter().zip(found) {
+            sampled[*number as usize] = Sampled { archive, ..word };
+        }
+        first = end;
+    }
+    Ok(sampled)
+}
+
 impl Access<'_> {
-    /// Draws words, each word occurrence of the scope being as likely as any other, independently of each other (one may
-    /// come twice); none if there is no word. O(depth) each.
+    /// Draws words of this archive: [`sample`] for one.
     ///
     /// # Errors
-    /// [`Error::BadChoice`](crate::Error::BadChoice) if the scope has documents that are not there.
+    /// As [`sample`].
     pub fn sample(&self, count: u64, seed: u64, scope: &Scope) -> Result<Vec<Sampled>> {
-        let stretches = self.stretches(scope)?;
-        let total = stretches.last().map_or(0, |stretch| stretch.words_before + stretch.words);
-        if total == 0 {
-            return Ok(Vec::new());
-        }
-        let mut random = Random::new(seed);
-        // In the order of the text, draws that are near each other find the same memory.
-        let mut draws: Vec<(u64, u64)> =
-            (0..count).map(|number| (random.below(total), number)).collect();
-        draws.par_sort_unstable();
+        sample(&[(self, scope)], count, seed)
+    }
+
+    /// The words of some numbers within stretches, ascending.
+    fn words_of(&self, stretches: &[Stretch], draws: &[(u64, u64)]) -> Result<Vec<Sampled>> {
         let found: Vec<Vec<Sampled>> = draws
             .par_chunks(DRAWN_AT_ONCE)
             .map_init(
@@ -50,17 +83,13 @@ impl Access<'_> {
                 |(reader, pipeline), chunk| {
                     let mut words = Vec::with_capacity(chunk.len());
                     for group in chunk.chunks(GROUP) {
-                        self.words_at(&stretches, group, reader, pipeline, &mut words)?;
+                        self.words_at(stretches, group, reader, pipeline, &mut words)?;
                     }
                     Ok(words)
                 },
             )
             .collect::<Result<_>>()?;
-        let mut sampled = vec![Sampled::default(); draws.len()];
-        for ((_, number), word) in draws.into_iter().zip(found.into_iter().flatten()) {
-            sampled[number as usize] = word;
-        }
-        Ok(sampled)
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Runs of places of roots that a scope has, with the words before each.
@@ -133,6 +162,7 @@ impl Access<'_> {
                 let part = parts[behind - 1];
                 let offset = text - part.text_start + part.offset + space as u64;
                 words.push(Sampled {
+                    archive: 0,
                     document: part.document,
                     offset,
                     word: bytes[space..].to_vec(),
