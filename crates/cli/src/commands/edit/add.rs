@@ -44,7 +44,7 @@ const PIECE: u64 = 4 << 20;
 )]
 pub struct Add {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     #[command(flatten)]
