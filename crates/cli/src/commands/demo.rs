@@ -93,7 +93,8 @@ fn show(folder: &Path) -> anyhow::Result<()> {
 
     step("List the documents", "tadoc list sample.tdc")?;
     let mut table = Vec::new();
-    list::table(corpus.documents()?, false, &mut table)?;
+    let listed = [(Path::new("sample.tdc"), corpus.documents()?.iter().collect())];
+    list::table(&listed, false, false, &mut table)?;
     let table = String::from_utf8_lossy(&table).into_owned();
     let rows: Vec<&str> = table.lines().collect();
     let (listed, rest) = rows.split_at(LISTED.min(rows.len()));

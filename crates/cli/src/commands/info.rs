@@ -1,18 +1,18 @@
-//! `tadoc info`: what an archive holds and what it costs.
+//! `tadoc info`: what archives hold and what they cost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Args, ValueHint};
+use clap::Args;
 use serde::Serialize;
 
-use super::open;
+use super::archives::{ArchiveArguments, ReadArguments};
 use crate::arguments::examples;
 use crate::failure::{Outcome, printable};
 use crate::{output, units};
 
-/// Show what an archive holds and what it costs
+/// Show what archives hold and what they cost
 ///
 /// An archive of several segments has a vocabulary and a grammar for each; the totals are sums over them,
 /// and the depth is the greatest. Of an archive that was edited, the figures of tokens and grammars are those of
@@ -21,15 +21,18 @@ use crate::{output, units};
 #[command(after_help = examples!(
     "tadoc info corpus.tdc"
     "tadoc info corpus.tdc --json | jq .rules"
+    "tadoc info *.tdc --json | jq -r '[.archive, .ratio] | @tsv'"
 ))]
 pub struct Info {
-    /// The archive
-    #[arg(value_hint = ValueHint::FilePath)]
-    archive: PathBuf,
+    #[command(flatten)]
+    archives: ArchiveArguments,
 
-    /// Print one JSON object
+    /// Print one JSON object an archive, one a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    reading: ReadArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -91,14 +94,19 @@ struct Section {
 
 impl Info {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        let corpus = open(&self.archive)?;
-        let report = Report::new(&self.archive, &corpus.info(), corpus.edits());
-        if self.json {
-            output::print_json(&report)?;
-        } else {
-            output::print_text(&text(&report))?;
-        }
-        Ok(Outcome::Done)
+        self.reading.open(&self.archives.archives, |archives| {
+            for (number, archive) in archives.iter().enumerate() {
+                let corpus = &archive.corpus;
+                let report = Report::new(&archive.path, &corpus.info(), corpus.edits());
+                if self.json {
+                    output::print_json(&report)?;
+                } else {
+                    let gap = if number > 0 { "\n" } else { "" };
+                    output::print_text(&format!("{gap}{}", text(&report)))?;
+                }
+            }
+            Ok(Outcome::Done)
+        })
     }
 }
 

@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod analytics;
+mod archives;
 mod backend;
 mod batch;
 pub mod completions;

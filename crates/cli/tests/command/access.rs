@@ -343,7 +343,7 @@ fn keywords_in_context_as_data() {
     let oracle = Oracle::new(Lexer::Words, &documents);
     for window in [0_usize, 1, 7, 40, 3000] {
         let arguments =
-            ["kwic", "c.tdc", "the tide", "--window", &window.to_string(), "--format", "json"];
+            ["kwic", "c.tdc", "the tide", "--context", &window.to_string(), "--format", "json"];
         let run = with_each_index(&folder, &arguments, 0);
         let rows = run.json();
         let places = oracle.search_all(b"the tide");
@@ -374,10 +374,10 @@ fn keywords_in_context_as_data() {
     );
     assert_eq!(words("0").lines().next(), Some("zz/a\\tb\\\\c\t0\t\ttide\t"));
     assert!(words("99").contains("one \\xff\\xfe two \ttide"));
-    let run = folder.run(&["kwic", "c.tdc", "tide", "--words", "2", "--window", "3"]).exits(2);
+    let run = folder.run(&["kwic", "c.tdc", "tide", "--words", "2", "--context", "3"]).exits(2);
     assert_ne!(run.stderr(), "");
     // A phrase is shown as it stands, with what is skipped over in it.
-    let flags = ["--stop-words", "english", "-i", "--window", "0", "--format", "json"];
+    let flags = ["--stop-words", "english", "-i", "--context", "0", "--format", "json"];
     let run = folder.run(&[&["kwic", "c.tdc", "level water"], &flags[..]].concat());
     let keywords: Vec<Value> =
         run.exits(0).json().iter().map(|row| row["keyword"].clone()).collect();

@@ -113,7 +113,7 @@ fn expected(oracle: &Oracle, documents: &[Document], command: &[&str]) -> String
             }
         }
         "collocations" => {
-            for row in oracle.collocations(value("--window", 2)) {
+            for row in oracle.collocations(value("--window", 1) + 1) {
                 writeln!(
                     lines,
                     "{}\t{}\t{}\t{}\t{}\t{}\t{}",
@@ -556,7 +556,7 @@ fn what_is_refused() {
         &["ranked-inverted-index", "c.tdc", "--n", "9"],
         &["cooccurrence", "c.tdc", "--window", "0"],
         &["cooccurrence", "c.tdc", "--window", "65"],
-        &["collocations", "c.tdc", "--window", "1"],
+        &["collocations", "c.tdc", "--window", "0"],
         &["collocations", "c.tdc", "--measure", "chi"],
         &["tfidf", "c.tdc", "--norm", "l3"],
         &["tfidf", "c.tdc", "--no-idf", "--no-smooth-idf"],

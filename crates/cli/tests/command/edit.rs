@@ -32,7 +32,7 @@ fn list(folder: &Folder) -> String {
 fn edit(folder: &Folder, more: &[&str], operations: &[Value]) -> Vec<Value> {
     let input: String = operations.iter().map(|operation| format!("{operation}\n")).collect();
     let arguments = [&["edit", "c.tdc", "-f", "-"], more].concat();
-    let results = folder.run_with(&arguments, input.as_bytes()).succeeds().json();
+    let results = folder.run_with(&arguments, input.as_bytes()).operations();
     assert_eq!(results.len(), operations.len());
     results
 }
@@ -419,8 +419,7 @@ fn wrong_operations_stop_nothing() {
     ];
     let good = r#"{"op":"append","document":"b\\tc","text":"x"}"#;
     let lines: String = wrong.iter().map(|(line, _)| format!("{line}\n{good}\n")).collect();
-    let results =
-        folder.run_with(&["edit", "c.tdc", "-f", "-"], lines.as_bytes()).succeeds().json();
+    let results = folder.run_with(&["edit", "c.tdc", "-f", "-"], lines.as_bytes()).operations();
     assert_eq!(results.len(), 2 * wrong.len());
     for ((line, told), results) in wrong.iter().zip(results.chunks(2)) {
         let error = results[0]["error"].as_str().unwrap_or_else(|| panic!("{line}"));
@@ -598,6 +597,17 @@ fn damage_in_the_journal_is_told_with_its_place() {
     folder.run(&["append", "c.tdc", "a.txt", "--text", "?"]).succeeds();
     let bytes = folder.read("c.tdc");
     folder.write("c.tdc", &bytes[..bytes.len() - 1]);
+    let note = format!(
+        "note: {} bytes of an unfinished edit at the end are ignored",
+        bytes.len() - 1 - whole
+    );
+    let verified = folder.run(&["verify", "c.tdc"]).succeeds();
+    assert!(verified.text().starts_with("ok: ") && verified.text().contains(&note));
+    let verified = &folder.run(&["verify", "c.tdc", "--json"]).succeeds().json()[0];
+    assert_eq!(
+        (&verified["ok"], &verified["torn_bytes"]),
+        (&json!(true), &json!(bytes.len() - 1 - whole))
+    );
     let torn = format!("; {} bytes behind them do not count", bytes.len() - 1 - whole);
     let told = folder.run(&["info", "c.tdc"]).succeeds();
     assert!(told.text().contains(&torn), "{}", told.text());

@@ -4,6 +4,7 @@
 mod access;
 mod analytics;
 mod answers;
+mod archives;
 mod edit;
 mod faults;
 mod folder;

@@ -62,10 +62,10 @@ use crate::{Document, Lexer};
 pub use batch::{Operation, Outcome};
 #[cfg(feature = "gpu")]
 pub use device::DeviceAccess;
-pub use find::Found;
+pub use find::{Found, Query, find};
 pub use phrase::Phrase;
 pub(crate) use phrase::words;
-pub use sample::Sampled;
+pub use sample::{Sampled, sample_each};
 pub use segment::{Segment, Slices};
 pub(crate) use store::check;
 pub use store::{store, store_with};

@@ -18,6 +18,8 @@ use crate::error::Result;
 /// A word that was drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sampled {
+    /// The archive that it was drawn from: its place among those asked.
+    pub archive: usize,
     /// The document's number.
     pub document: u32,
     /// Where the word starts in it.
@@ -42,17 +44,67 @@ const VISITED_AT_ONCE: u64 = 1 << 16;
 /// Draws that a thread looks up at a time.
 const DRAWN_AT_ONCE: usize = 1 << 12;
 
+/// Draws words from several archives, each word occurrence of their scopes being as likely as any other, independently of each
+/// other (one may come twice); none if there is no word. They are given some thousands at a time: `visit` may take them, and ends
+/// the draw by breaking. O(depth) each. The same words are drawn from one archive that has all the documents, if they are in the
+/// same order there.
+///
+/// # Errors
+/// [`Error::BadChoice`](crate::Error::BadChoice) if a scope has documents that are not there.
+pub fn sample_each(
+    archives: &[(&Access<'_>, &Scope)],
+    count: u64,
+    seed: u64,
+    visit: &mut dyn FnMut(&mut Vec<Sampled>) -> ControlFlow<()>,
+) -> Result<()> {
+    let stretches: Vec<Vec<Stretch>> =
+        archives.iter().map(|(access, scope)| access.stretches(scope)).collect::<Result<_>>()?;
+    let words = |stretches: &Vec<Stretch>| {
+        stretches.last().map_or(0, |stretch| stretch.words_before + stretch.words)
+    };
+    let total: u64 = stretches.iter().map(words).fold(0, u64::saturating_add);
+    if total == 0 {
+        return Ok(());
+    }
+    let mut random = Random::new(seed);
+    let mut undrawn = count;
+    while undrawn > 0 {
+        let now = undrawn.min(VISITED_AT_ONCE);
+        undrawn -= now;
+        // In the order of the text, draws that are near each other find the same memory.
+        let mut draws: Vec<(u64, u64)> =
+            (0..now).map(|number| (random.below(total), number)).collect();
+        draws.par_sort_unstable();
+        let mut sampled = vec![Sampled::default(); draws.len()];
+        let (mut left, mut first) = (&mut draws[..], 0);
+        for (archive, (access, _)) in archives.iter().enumerate() {
+            let end = first + words(&stretches[archive]);
+            let (own, later) = left.split_at_mut(left.partition_point(|(draw, _)| *draw < end));
+            left = later;
+            own.iter_mut().for_each(|(draw, _)| *draw -= first);
+            let found = access.words_of(&stretches[archive], own)?;
+            for ((_, number), word) in own.iter().zip(found) {
+                sampled[*number as usize] = Sampled { archive, ..word };
+            }
+            first = end;
+        }
+        if visit(&mut sampled).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
 impl Access<'_> {
-    /// Draws words, each word occurrence of the scope being as likely as any other, independently of each other (one may
-    /// come twice); none if there is no word. O(depth) each.
+    /// Draws words of this archive, all at once: [`sample_each`] for one.
     ///
     /// # Errors
-    /// [`Error::BadChoice`](crate::Error::BadChoice) if the scope has documents that are not there.
+    /// As [`sample_each`], and where the words are more than the memory allowed.
     pub fn sample(&self, count: u64, seed: u64, scope: &Scope) -> Result<Vec<Sampled>> {
         let taken = self.corpus.budget().share();
         let mut all = Vec::new();
         let mut fits = Ok(());
-        self.sample_each(count, seed, scope, &mut |words| {
+        sample_each(&[(self, scope)], count, seed, &mut |words| {
             let bytes: usize = words.iter().map(Sampled::bytes).sum();
             fits = taken.grow(bytes as u64, WHAT);
             if fits.is_err() {
@@ -65,39 +117,8 @@ impl Access<'_> {
         Ok(all)
     }
 
-    /// The same words, some thousands at a time: `visit` may take them, and ends the draw by breaking.
-    ///
-    /// # Errors
-    /// As [`Access::sample`].
-    pub fn sample_each(
-        &self,
-        count: u64,
-        seed: u64,
-        scope: &Scope,
-        visit: &mut dyn FnMut(&mut Vec<Sampled>) -> ControlFlow<()>,
-    ) -> Result<()> {
-        let stretches = self.stretches(scope)?;
-        let total = stretches.last().map_or(0, |stretch| stretch.words_before + stretch.words);
-        if total == 0 {
-            return Ok(());
-        }
-        let mut random = Random::new(seed);
-        let mut left = count;
-        while left > 0 {
-            let now = left.min(VISITED_AT_ONCE);
-            left -= now;
-            let draws = (0..now).map(|number| (random.below(total), number)).collect();
-            if visit(&mut self.draw(&stretches, draws)?).is_break() {
-                break;
-            }
-        }
-        Ok(())
-    }
-
-    /// The words of some numbers, in the order of what stands beside these.
-    fn draw(&self, stretches: &[Stretch], mut draws: Vec<(u64, u64)>) -> Result<Vec<Sampled>> {
-        // In the order of the text, draws that are near each other find the same memory.
-        draws.par_sort_unstable();
+    /// The words of some numbers within stretches, ascending.
+    fn words_of(&self, stretches: &[Stretch], draws: &[(u64, u64)]) -> Result<Vec<Sampled>> {
         let taken = self.corpus.budget().share();
         let found: Vec<Vec<Sampled>> = draws
             .par_chunks(DRAWN_AT_ONCE)
@@ -112,11 +133,7 @@ impl Access<'_> {
                 },
             )
             .collect::<Result<_>>()?;
-        let mut sampled = vec![Sampled::default(); draws.len()];
-        for ((_, number), word) in draws.into_iter().zip(found.into_iter().flatten()) {
-            sampled[number as usize] = word;
-        }
-        Ok(sampled)
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Runs of places of roots that a scope has, with the words before each.
@@ -191,6 +208,7 @@ impl Access<'_> {
                 let part = parts[behind - 1];
                 let offset = text - part.text_start + part.offset + space as u64;
                 words.push(Sampled {
+                    archive: 0,
                     document: part.document,
                     offset,
                     word: bytes[space..].to_vec(),

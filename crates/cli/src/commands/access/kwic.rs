@@ -12,11 +12,12 @@ use tadoc::answer::{Column, Rows, Value};
 use tadoc::text::escape;
 
 use super::Opened;
-use super::arguments::{PhraseArguments, ReadArguments, ScopeArguments};
-use super::context::{Context, Extent, Reader, words};
+use super::arguments::AccessArguments;
+use super::context::{Context, Extent, Reader};
+use super::phrase::PhraseArguments;
 use super::places::for_each_batch;
 use crate::arguments::examples;
-use crate::commands::terms::AnalyzerArguments;
+use crate::commands::archives::{DocumentArguments, WithArchive};
 use crate::failure::{Outcome, printable};
 use crate::output::Output;
 use crate::rows::{Format, FormatArguments, RowWriter};
@@ -36,29 +37,34 @@ const KEYWORD: Style = AnsiColor::Red.on_default().bold();
 
 /// Show a word or phrase with what stands around it
 ///
-/// Columns: document, offset (in bytes, from 0), left, keyword, right. On a terminal keywords are below each
-/// other, and line breaks and tabs are shown as spaces.
+/// Columns: document, offset (in bytes, from 0), left, keyword, right; with --with-archive the archive
+/// first. On a terminal keywords are below each other, and line breaks and tabs are shown as spaces.
 #[derive(Debug, Args)]
-#[command(after_help = examples!(
-    "tadoc kwic corpus.tdc gauge"
-    "tadoc kwic corpus.tdc 'not to be' -i --window 60"
-    "tadoc kwic corpus.tdc connection --stem en --words 5 --max-count 20 --format csv"
-))]
+#[command(
+    override_usage = "tadoc kwic [OPTIONS] ARCHIVE... 'WORD or PHRASE'\n       \
+                      tadoc kwic [OPTIONS] --match REGEX ARCHIVE...",
+    after_help = examples!(
+        "tadoc kwic corpus.tdc gauge"
+        "tadoc kwic corpus.tdc 'not to be' -i --context 60"
+        "tadoc kwic 2023.tdc 2024.tdc --match '^heart' --with-archive"
+        "tadoc kwic corpus.tdc connection --stem en --words 5 --max-count 20 --format csv"
+    )
+)]
 pub struct Kwic {
     #[command(flatten)]
     phrase: PhraseArguments,
 
     #[command(flatten)]
-    scope: ScopeArguments,
+    documents: DocumentArguments,
 
     /// Characters to show on each side
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
-    window: u64,
+    context: u64,
 
     /// Words to show on each side, instead of characters
     ///
     /// Where there are more than some million bytes without that many words, these are shown.
-    #[arg(long, value_name = "N", conflicts_with = "window", value_parser = clap::value_parser!(u64).range(..=100_000))]
+    #[arg(long, value_name = "N", conflicts_with = "context", value_parser = clap::value_parser!(u64).range(..=100_000))]
     words: Option<u64>,
 
     /// End after N occurrences
@@ -66,13 +72,13 @@ pub struct Kwic {
     max_count: Option<u64>,
 
     #[command(flatten)]
+    with_archive: WithArchive,
+
+    #[command(flatten)]
     format: FormatArguments,
 
     #[command(flatten)]
-    terms: AnalyzerArguments,
-
-    #[command(flatten)]
-    reading: ReadArguments,
+    reading: AccessArguments,
 }
 
 const COLUMNS: &[Column] = &[
@@ -85,22 +91,21 @@ const COLUMNS: &[Column] = &[
 
 impl Kwic {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let analyzer = self.terms.analyzer()?;
-        self.reading.open(&self.phrase.archive, quiet, |opened| {
-            let given = self.phrase.bytes();
-            let phrase = opened.access.phrase(given, &analyzer)?;
-            let terms = words(opened.lexer, given).into_iter();
-            let reader = Reader {
-                opened,
-                analyzer: &analyzer,
-                terms: terms.filter(|word| analyzer.term(&given[word.clone()]).is_some()).count(),
-                extent: self.words.map_or(Extent::Characters(self.window), Extent::Words),
+        let sought = self.phrase.sought("kwic")?;
+        self.reading.open(&sought.archives, quiet, |opened| {
+            let Some(asked) = sought.asked(opened, &self.documents)? else {
+                return Ok(Outcome::Negative);
             };
-            let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
-            let mut writer = Writer::open(&self.format)?;
-            let most = self.max_count;
-            let batch = (BATCH_BYTES / reader.extent.bytes()).clamp(1, BATCH as u64) as usize;
-            let found = for_each_batch(opened, &phrase, &scope, most, batch, &mut |places| {
+            let mut writer = Writer::open(&self.format, &self.with_archive)?;
+            let extent = self.words.map_or(Extent::Characters(self.context), Extent::Words);
+            let batch = (BATCH_BYTES / extent.bytes()).clamp(1, BATCH as u64) as usize;
+            let found = for_each_batch(&asked, self.max_count, batch, &mut |opened, places| {
+                let reader = Reader {
+                    opened,
+                    analyzer: &sought.analyzer,
+                    terms: sought.terms(opened.lexer),
+                    extent,
+                };
                 let contexts = places.par_iter().map(|&place| reader.read(place));
                 let contexts = opened.told(contexts.collect::<tadoc::Result<Vec<_>>>())?;
                 writer.write(opened, &contexts)
@@ -112,25 +117,41 @@ impl Kwic {
 }
 
 /// Where contexts go.
-enum Writer {
+struct Writer<'w> {
+    with_archive: &'w WithArchive,
+    columns: &'static [Column],
+    to: To,
+}
+
+enum To {
     Rows(Box<RowWriter>),
     Lines { output: Output, layout: Option<Layout> },
 }
 
-impl Writer {
-    fn open(format: &FormatArguments) -> anyhow::Result<Self> {
-        Ok(match format.format() {
-            Format::Table => Self::Lines { output: format.open()?, layout: None },
-            _ => Self::Rows(Box::new(RowWriter::open(format, COLUMNS)?)),
-        })
+impl<'w> Writer<'w> {
+    fn open(format: &FormatArguments, with_archive: &'w WithArchive) -> anyhow::Result<Self> {
+        let columns = with_archive.columns(COLUMNS);
+        let to = match format.format() {
+            Format::Table => To::Lines { output: format.open()?, layout: None },
+            _ => To::Rows(Box::new(RowWriter::open(format, columns)?)),
+        };
+        Ok(Self { with_archive, columns, to })
     }
 
     fn write(&mut self, opened: &Opened<'_>, contexts: &[Context]) -> anyhow::Result<()> {
-        match self {
-            Self::Rows(writer) => writer.write(&Contexts { documents: opened.documents, contexts }),
-            Self::Lines { output, layout } => {
+        match &mut self.to {
+            To::Rows(writer) => {
+                let rows = Contexts { documents: opened.documents, contexts };
+                let write = |rows: &dyn Rows| writer.write(rows);
+                self.with_archive.write(self.columns, &rows, &|_| opened.path(), write)
+            }
+            To::Lines { output, layout } => {
+                let archive = match self.with_archive.with_archive {
+                    true => format!("{}:", printable(&opened.path().display().to_string())),
+                    false => String::new(),
+                };
                 let name = |context: &Context| {
-                    printable(&escape(opened.name(context.place.0)).to_string())
+                    archive.clone() + &printable(&escape(opened.name(context.place.0)).to_string())
                 };
                 let layout = layout.get_or_insert_with(|| {
                     let width = output.terminal_width().unwrap_or(screen::WIDTH);
@@ -146,9 +167,9 @@ impl Writer {
     }
 
     fn finish(self) -> anyhow::Result<()> {
-        match self {
-            Self::Rows(writer) => writer.finish(),
-            Self::Lines { output, .. } => output.finish(anyhow::Ok(())),
+        match self.to {
+            To::Rows(writer) => writer.finish(),
+            To::Lines { output, .. } => output.finish(anyhow::Ok(())),
         }
     }
 }

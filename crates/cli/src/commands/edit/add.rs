@@ -50,7 +50,7 @@ const NAMED: usize = 10;
 )]
 pub struct Add {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     #[command(flatten)]

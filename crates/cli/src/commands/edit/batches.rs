@@ -21,7 +21,7 @@ use crate::arguments::{Threads, examples};
 use crate::commands::backend::BackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
-use crate::commands::batch::{self, PACK_BYTES, result};
+use crate::commands::batch::{self, PACK_BYTES, Tally, result};
 use crate::failure::{Outcome, is_broken_pipe};
 use crate::output::Output;
 
@@ -49,7 +49,8 @@ const EDIT_BYTES: u64 = 8;
 ///   {"op":"rename","document":"a.txt","name":"b.txt"}
 ///     give {"ok":true}; bytes that are not UTF-8 are in "base64" instead of "text"
 ///
-/// What is wrong with an operation is told as {"error":"…"}. The result of an edit is printed when
+/// What is wrong with an operation is told as {"error":"…"}; the exit code is then 1, and standard
+/// error says how many failed. The result of an edit is printed when
 /// the edit is as durable as --durability says. Names of documents are as `tadoc list` prints them;
 /// new ones are taken as they are. Empty lines are skipped.
 #[derive(Debug, Args)]
@@ -60,7 +61,7 @@ const EDIT_BYTES: u64 = 8;
 ))]
 pub struct Batches {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     /// The operations; - is standard input, whose results are printed as they come
@@ -107,7 +108,8 @@ impl Batches {
             is_snapshot: self.offsets == Offsets::Snapshot,
             has_ended: false,
         };
-        let ended = self.run_all(&mut session, &mut source, &mut output);
+        let mut tally = Tally::default();
+        let ended = self.run_all(&mut session, &mut source, &mut output, &mut tally);
         if ended.is_err() {
             // What was told before is complete.
             let _ = output.flush();
@@ -118,7 +120,7 @@ impl Batches {
                 "standard output: nobody reads the results any more; operations whose results were printed were \
                  run, and those of the batch after them, but no others"
             ),
-            ended => ended.map(|()| Outcome::Done),
+            ended => ended.map(|()| tally.outcome()),
         }
     }
 
@@ -128,6 +130,7 @@ impl Batches {
         session: &mut Session,
         source: &mut Source,
         output: &mut Output,
+        tally: &mut Tally,
     ) -> anyhow::Result<()> {
         let options = BatchOptions {
             offsets: match self.offsets {
@@ -146,7 +149,7 @@ impl Batches {
             let run = session.editor.run(
                 &mut || source.next(&names, &mut waiting.borrow_mut(), &mut room),
                 options,
-                &mut |answers| write(&mut waiting.borrow_mut(), answers, output),
+                &mut |answers| write(&mut waiting.borrow_mut(), answers, output, tally),
             );
             run.map_err(|error| session.about(error))?;
             session.recompress_if_due()?;
@@ -259,12 +262,15 @@ fn write(
     waiting: &mut VecDeque<Waiting>,
     answers: Vec<tadoc::Result<Answer>>,
     output: &mut Output,
+    tally: &mut Tally,
 ) -> tadoc::Result<()> {
     let mut answers = answers.into_iter();
     let mut lines = Vec::new();
     while let Some(first) = waiting.pop_front() {
         let with_documents = match first {
             Waiting::Wrong(wrong) => {
+                tally.operations += 1;
+                tally.failed += 1;
                 result::error(&mut lines, &wrong);
                 continue;
             }
@@ -274,6 +280,8 @@ fn write(
             waiting.push_front(Waiting::Given { with_documents });
             break;
         };
+        tally.operations += 1;
+        tally.failed += u64::from(answer.is_err());
         match answer {
             Ok(Answer::Bytes(bytes)) => result::bytes(&mut lines, &bytes),
             Ok(Answer::Offsets(documents)) if with_documents => {

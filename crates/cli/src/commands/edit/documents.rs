@@ -23,7 +23,7 @@ use crate::select;
 ))]
 pub struct Remove {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     /// Names of documents, as `tadoc list` prints them

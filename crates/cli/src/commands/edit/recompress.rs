@@ -26,7 +26,7 @@ use crate::{output, units};
 ))]
 pub struct Recompress {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     /// The index that the archive is to have [default: the one that it has]

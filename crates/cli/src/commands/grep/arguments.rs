@@ -9,7 +9,8 @@ use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum, ValueHint};
 use tadoc::grep::{Binary, Case, Options, Pattern, Syntax, Want};
 
-use crate::arguments::{Threads, examples};
+use crate::arguments::examples;
+use crate::commands::archives::{DocumentArguments, ReadArguments};
 
 /// Print lines that match a regular expression, as ripgrep does
 ///
@@ -27,7 +28,8 @@ use crate::arguments::{Threads, examples};
     override_usage = "tadoc grep [OPTIONS] PATTERN ARCHIVE...\n       tadoc grep [OPTIONS] -e PATTERN... ARCHIVE...",
     after_help = examples!(
         "tadoc grep 'segmentation fault' logs.tdc"
-        "tadoc grep -n -i -w error logs.tdc --document '*.log'"
+        "tadoc grep -n -i -w error logs.tdc -d '*.log'"
+        "tadoc grep --with-archive timeout 2023.tdc 2024.tdc"
         "tadoc grep -c '[A-Z][a-z]+_[0-9]{2,}' corpus.tdc"
         "tadoc grep -C 2 -e TODO -e FIXME source.tdc"
         "tadoc grep --json memory corpus.tdc | jq -r 'select(.type == \"match\").data.lines.text'"
@@ -40,13 +42,8 @@ pub struct Grep {
     #[arg(value_name = "PATTERN|ARCHIVE", required = true, value_hint = ValueHint::FilePath)]
     pattern_and_archives: Vec<OsString>,
 
-    /// Search these documents only: names or globs; may be given several times
-    ///
-    /// A name is as `tadoc list` prints it. Where no document has that name it is a glob: * stands for any
-    /// characters (/ too), ? for one, [a-z] for one of a set. Quote globs, so that the shell leaves them
-    /// alone.
-    #[arg(long, alias = "documents", value_name = "GLOB")]
-    pub document: Vec<OsString>,
+    #[command(flatten)]
+    pub documents: DocumentArguments,
 
     #[command(flatten)]
     pub search: SearchArguments,
@@ -55,7 +52,7 @@ pub struct Grep {
     pub print: PrintArguments,
 
     #[command(flatten)]
-    pub threads: Threads,
+    pub reading: ReadArguments,
 }
 
 /// What is looked for.
@@ -166,6 +163,10 @@ pub struct PrintArguments {
     /// No names of documents
     #[arg(short = 'I', long, overrides_with = "with_filename")]
     pub no_filename: bool,
+
+    /// The archive before the name of each document: `archive:document`; with --json, in "archive"
+    #[arg(long)]
+    pub with_archive: bool,
 
     /// The name of a document above its lines, and not with each [default: on a terminal]
     #[arg(long, overrides_with = "no_heading")]

@@ -17,6 +17,7 @@ pub struct Lines<'l> {
     columns: bool,
     offsets: bool,
     with_name: bool,
+    with_archive: bool,
     headings: bool,
     colors: bool,
     /// Lines are given for their matches, and these alone are printed.
@@ -50,6 +51,7 @@ impl<'l> Lines<'l> {
             columns: print.column,
             offsets: print.byte_offset,
             with_name: !print.no_filename,
+            with_archive: print.with_archive,
             headings: print.has_headings(terminal),
             colors: print.colors(terminal),
             only_matching: print.only_matching && !options.invert,
@@ -89,7 +91,7 @@ impl<'l> Lines<'l> {
         }
         (self.any, self.any_of_document) = (true, true);
         if self.headings && self.with_name {
-            Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
+            self.names.write(document, self.with_archive, self.colors, &mut self.row);
             self.row.push(b'\n');
         }
     }
@@ -98,7 +100,7 @@ impl<'l> Lines<'l> {
     fn prefix(&mut self, document: usize, line: &Line<'_>, place: Option<usize>) {
         let separator = if line.asked { b':' } else { b'-' };
         if self.with_name && !self.headings {
-            Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
+            self.names.write(document, self.with_archive, self.colors, &mut self.row);
             self.row.push(separator);
         }
         let mut number = |style: Style, number: u64| {
@@ -146,8 +148,8 @@ impl<'l> Lines<'l> {
 }
 
 impl Printer for Lines<'_> {
-    fn next_archive(&mut self, first: usize) {
-        self.names.first = first;
+    fn next_archive(&mut self, number: usize) {
+        self.names.searched = number;
     }
 }
 
@@ -187,7 +189,7 @@ impl Sink for Lines<'_> {
             self.row.clear();
             self.any = true;
             if self.with_name {
-                Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
+                self.names.write(document, self.with_archive, self.colors, &mut self.row);
                 self.row.extend_from_slice(b": ");
             }
             let told = format!("binary file matches (found \"\\0\" byte around offset {offset})\n");
