@@ -6,7 +6,10 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
+use tadoc::text::steers;
+
 use crate::interrupt;
+use crate::screen::push_hex;
 
 /// How a subcommand ended that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,8 +57,32 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         print_error("cancelled");
         return ExitCode::from(interrupt::CANCELLED);
     }
-    print_error(&message(error));
+    let message = message(error);
+    if is_bad_pattern(error) {
+        anstream::eprintln!("{ERROR}tadoc:{ERROR:#} {}", printable_lines(&message));
+    } else {
+        print_error(&message);
+    }
     ExitCode::from(2)
+}
+
+/// Tells what is wrong with the command line, or prints help or version, and ends the process. Clap
+/// repeats arguments as they are, which may be the names of files.
+pub fn exit_with_usage(error: &clap::Error) -> ! {
+    let arguments = std::env::args_os();
+    if arguments.skip(1).any(|argument| argument.to_string_lossy().chars().any(steers)) {
+        eprint!("{}\n", printable_lines(error.to_string().trim_end()));
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// Whether the message has several lines, in which a caret points at a place of the pattern.
+fn is_bad_pattern(error: &anyhow::Error) -> bool {
+    let is = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref(), Some(tadoc::Error::BadPattern { .. }))
+    };
+    error.chain().any(is)
 }
 
 /// Whether the error is the wish of the person, in whatever way the work has met it.
@@ -88,20 +115,24 @@ pub fn message(error: &anyhow::Error) -> String {
     message
 }
 
-/// The text with control characters shown as `\xHH`, so that a file's name cannot steer the terminal.
+/// The text of one line with what steers a terminal shown as `\xHH`, and a line feed as `\n`, so
+/// that a file's name can neither steer the terminal nor look like a line of ours.
 pub fn printable(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() && character != '\n' {
-            let mut bytes = [0; 4];
-            for byte in character.encode_utf8(&mut bytes).bytes() {
-                write!(result, "\\x{byte:02x}").expect("a string takes all");
+        match character {
+            '\n' => result.push_str("\\n"),
+            hidden if steers(hidden) => {
+                push_hex(hidden.encode_utf8(&mut [0; 4]).as_bytes(), &mut result);
             }
-        } else {
-            result.push(character);
+            other => result.push(other),
         }
     }
     result
+}
+
+fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -128,6 +159,8 @@ mod tests {
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
-        assert_eq!(printable("a\x1b[31mb\u{9b}\nc\u{e9}"), "a\\x1b[31mb\\xc2\\x9b\nc\u{e9}");
+        assert_eq!(printable("a\x1b[31mb\u{9b}\nc\u{e9}"), "a\\x1b[31mb\\xc2\\x9b\\nc\u{e9}");
+        assert_eq!(printable("a\u{202e}b\\"), "a\\xe2\\x80\\xaeb\\");
+        assert_eq!(printable_lines("a\x07\n ^"), "a\\x07\n ^");
     }
 }

@@ -5,6 +5,7 @@
 
 mod arguments;
 mod commands;
+mod encode;
 mod failure;
 #[cfg(feature = "pool")]
 mod heap;
@@ -22,7 +23,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let arguments = arguments::Arguments::parse();
+    let arguments = match arguments::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => failure::exit_with_usage(&error),
+    };
     match commands::run(arguments) {
         Ok(outcome) => outcome.into(),
         Err(error) => failure::report(&error),

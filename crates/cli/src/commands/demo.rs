@@ -17,6 +17,7 @@ use crate::arguments::{Arguments, examples};
 use crate::failure::Outcome;
 use crate::inputs::{self, Request};
 use crate::progress::Progress;
+use crate::screen::Limit;
 use crate::{interrupt, units};
 
 /// Names and bytes of the files in `testdata/sample`.
@@ -91,7 +92,7 @@ fn show(folder: &Path) -> anyhow::Result<()> {
 
     step("List the documents", "tadoc list sample.tdc")?;
     let mut table = Vec::new();
-    list::table(corpus.documents()?, false, &mut table)?;
+    list::table(corpus.documents()?, false, Limit::none(), &mut table)?;
     let table = String::from_utf8_lossy(&table).into_owned();
     let rows: Vec<&str> = table.lines().collect();
     let (listed, rest) = rows.split_at(LISTED.min(rows.len()));
@@ -114,7 +115,8 @@ fn show(folder: &Path) -> anyhow::Result<()> {
     step("Check every byte of it", "tadoc verify sample.tdc")?;
     let verified = corpus.verify(&progress)?;
     progress.finish();
-    indented(&format!("ok: {} documents, {} bytes", verified.documents, verified.bytes))?;
+    let documents = units::counted(verified.documents, "document");
+    indented(&format!("ok: {documents}, {}", units::counted(verified.bytes, "byte")))?;
 
     step(
         "How is the gauge operated? Read it out of the archive",

@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use clap::{Args, ValueHint};
 use tadoc::Document;
 use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
 
 use super::{documents, open};
 use crate::arguments::examples;
-use crate::failure::{Outcome, printable};
+use crate::failure::Outcome;
 use crate::rows::{Format, FormatArguments, RowWriter};
+use crate::screen::{self, Limit};
 use crate::units;
 
 /// List the documents of an archive
@@ -23,7 +23,7 @@ use crate::units;
     "tadoc list corpus.tdc"
     "tadoc list corpus.tdc --long"
     "tadoc list corpus.tdc | sort -t '\t' -k 2 -n | tail -3     the largest"
-    "tadoc list corpus.tdc --format json | jq .bytes"
+    "tadoc list corpus.tdc --format jsonl | jq .bytes"
 ))]
 pub struct List {
     /// The archive
@@ -42,7 +42,7 @@ const COLUMNS: &[Column] = &[
     Column::text("document"),
     Column::count("bytes"),
     Column::text("mode"),
-    Column::text("modified"),
+    Column::time("modified"),
 ];
 
 /// Documents as rows; a mode or time that is not known is empty.
@@ -73,9 +73,9 @@ impl Rows for Listing<'_> {
                 each(&[name, bytes]);
             } else {
                 let mode = mode(document).unwrap_or_default();
-                let modified = modified(document).unwrap_or_default();
-                let (mode, modified) = (mode.as_bytes(), modified.as_bytes());
-                each(&[name, bytes, Value::Text(mode), Value::Text(modified)]);
+                let (mode, modified) =
+                    (Value::Text(mode.as_bytes()), Value::Time(document.modified));
+                each(&[name, bytes, mode, modified]);
             }
         }
     }
@@ -87,7 +87,8 @@ impl List {
         let documents = documents(&corpus, &self.archive)?;
         if self.format.format() == Format::Table {
             let mut output = self.format.open()?;
-            let result = table(documents, self.long, &mut output);
+            let limit = self.format.limit(&output);
+            let result = table(documents, self.long, limit, &mut output);
             output.finish(result)?;
         } else {
             let listing = Listing::new(documents, self.long);
@@ -103,23 +104,26 @@ fn mode(document: &Document) -> Option<String> {
     document.mode.map(units::mode)
 }
 
-fn modified(document: &Document) -> Option<String> {
-    document.modified.map(units::moment)
-}
-
-/// Sizes for people, names last so that long ones disturb nothing, and a line of totals: what people know
-/// from `ls`, and not the table that other answers have.
-pub fn table(documents: &[Document], long: bool, to: &mut dyn Write) -> io::Result<()> {
-    for document in documents {
+/// Sizes for people, names last so that long ones disturb nothing, and a line of totals: what
+/// people know from `ls`, and not the table that other answers have. The totals are of all
+/// documents, shown or not.
+pub fn table(
+    documents: &[Document],
+    long: bool,
+    mut limit: Limit,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let shown = limit.take(documents.len() as u64) as usize;
+    for document in &documents[..shown] {
         write!(to, "{:>10}  ", units::size(document.bytes))?;
         if long {
-            let modified = modified(document).unwrap_or_default();
             // To the second; the other formats have the rest.
-            let modified = modified.split(['.', 'Z']).next().unwrap_or_default().replace('T', " ");
-            write!(to, "{:>4}  {modified:<19}  ", mode(document).unwrap_or_default())?;
+            let modified = document.modified.map(units::moment_for_people).unwrap_or_default();
+            write!(to, "{:>4}  {modified:<23}  ", mode(document).unwrap_or_default())?;
         }
-        writeln!(to, "{}", printable(&escape(&document.name).to_string()))?;
+        writeln!(to, "{}", screen::name(&document.name))?;
     }
+    to.write_all(limit.last_line("document").as_bytes())?;
     let total = documents.iter().map(|document| document.bytes).sum();
     writeln!(
         to,
@@ -145,11 +149,11 @@ mod tests {
     #[test]
     fn the_table() {
         let mut bytes = Vec::new();
-        table(&documents(), true, &mut bytes).unwrap();
+        table(&documents(), true, Limit::none(), &mut bytes).unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
-            "       5 B  0644  1970-01-01 00:00:00  a,b\\t
-   2.0 KiB                             \\x1b\\xff
+            "       5 B  0644  1970-01-01 00:00:00 UTC  a,b\\t
+   2.0 KiB                                 \\x1b\\xff
    2.0 KiB  in 2 documents\n"
         );
     }
@@ -159,8 +163,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let printed = |format: &str, long| {
             let output = folder.path().join(format!("list.{format}"));
+            let output_only = FormatArguments::default();
             let arguments =
-                FormatArguments { output: Some(output.clone()), force: true, format: None };
+                FormatArguments { output: Some(output.clone()), force: true, ..output_only };
             let documents = documents();
             let listing = Listing::new(&documents, long);
             let mut writer = RowWriter::open(&arguments, listing.columns).unwrap();
@@ -175,7 +180,7 @@ mod tests {
         );
         assert_eq!(printed("csv", false), "document,bytes\n\"a,b\t\",5\n\x1b\\xff,2048\n");
         assert_eq!(
-            printed("json", false),
+            printed("jsonl", false),
             "{\"document\":\"a,b\\t\",\"bytes\":5}\n{\"document_base64\":\"G/8=\",\"bytes\":2048}\n"
         );
     }

@@ -79,6 +79,8 @@ impl Verify {
             0 => String::new(),
             edits => format!(", with a journal of {}", units::counted(edits, "edit")),
         };
-        output::print_text(&format!("ok: {documents} documents, {bytes} bytes{journal}\n"))
+        let documents = units::counted(documents, "document");
+        let bytes = units::counted(bytes, "byte");
+        output::print_text(&format!("ok: {documents}, {bytes}{journal}\n"))
     }
 }

@@ -7,12 +7,14 @@ mod answers;
 mod edit;
 mod faults;
 mod folder;
+mod formats;
 mod grep;
 mod inputs;
 mod interrupts;
 mod query;
 mod refusals;
 mod round_trip;
+mod screens;
 
 #[cfg(feature = "decompress")]
 mod decompress;

@@ -11,13 +11,12 @@ use rayon::prelude::*;
 use tadoc::Document;
 use tadoc::access::Found;
 use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
 
 use super::arguments::{ReadArguments, ScopeArguments};
 use super::snippet::Wanted;
 use crate::arguments::{at_least_one, examples};
 use crate::commands::terms::AnalyzerArguments;
-use crate::failure::{Outcome, printable};
+use crate::failure::Outcome;
 use crate::interrupt;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, in_line, wide};
@@ -40,7 +39,7 @@ const WORD: Style = AnsiColor::Red.on_default().bold();
 #[command(after_help = examples!(
     "tadoc find corpus.tdc 'tide gauge maintenance'"
     "tadoc find corpus.tdc 'broken connections' --stem english --stop-words english --top 3"
-    "tadoc find corpus.tdc error --document 'logs/*' --no-snippets --format json"
+    "tadoc find corpus.tdc error --document 'logs/*' --no-snippets --format jsonl"
 ))]
 pub struct Find {
     /// The archive
@@ -156,8 +155,7 @@ impl Documents<'_> {
         };
         let mut list = String::new();
         for (place, found) in self.found.iter().enumerate() {
-            let name =
-                printable(&escape(&self.documents[found.document as usize].name).to_string());
+            let name = screen::name(&self.documents[found.document as usize].name);
             let score = format!("{:.3}", found.score);
             list +=
                 &format!("{:>2}. {}  {}\n", place + 1, paint(NAME, &name), paint(SCORE, &score));

@@ -5,14 +5,14 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use tadoc::text::escape;
 
 use super::Opened;
 use super::arguments::ReadArguments;
 use super::lines::Lines;
 use crate::arguments::examples;
-use crate::failure::{Outcome, printable};
+use crate::failure::Outcome;
 use crate::output::Output;
+use crate::screen;
 
 /// Print the first lines or bytes of documents
 ///
@@ -65,7 +65,7 @@ impl Head {
             let document = place as u32;
             if places.len() > 1 {
                 let gap = if number > 0 { "\n" } else { "" };
-                let name = printable(&escape(opened.name(document)).to_string());
+                let name = screen::name(opened.name(document));
                 writeln!(output, "{gap}==> {name} <==")?;
             }
             let range = match self.bytes {

@@ -9,7 +9,6 @@ use clap::Args;
 use rayon::prelude::*;
 use tadoc::Document;
 use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
 
 use super::Opened;
 use super::arguments::{PhraseArguments, ReadArguments, ScopeArguments};
@@ -17,11 +16,11 @@ use super::context::{Context, Extent, Reader, words};
 use super::places::for_each_batch;
 use crate::arguments::examples;
 use crate::commands::terms::AnalyzerArguments;
-use crate::failure::{Outcome, printable};
+use crate::failure::Outcome;
 use crate::interrupt;
 use crate::output::Output;
 use crate::rows::{Format, FormatArguments, RowWriter};
-use crate::screen::{self, fit, fit_end, fit_start, in_line, wide};
+use crate::screen::{self, Limit, fit, fit_end, fit_name, fit_start, in_line, wide};
 
 /// So many occurrences are read at a time; the first ones say how wide columns are.
 const BATCH: usize = 1000;
@@ -94,11 +93,12 @@ impl Kwic {
                 extent: self.words.map_or(Extent::Characters(self.window), Extent::Words),
             };
             let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
-            let mut writer = Writer::open(&self.format)?;
+            let mut writer = Writer::open(&self.format, self.max_count)?;
             let at_once = interrupt::at_once()?;
             let most = self.max_count;
             let found = for_each_batch(opened, &phrase, &scope, most, BATCH, &mut |places| {
-                let contexts = places.par_iter().map(|&place| reader.read(place));
+                let shown = &places[..writer.take(places.len())];
+                let contexts = shown.par_iter().map(|&place| reader.read(place));
                 let contexts = opened.told(contexts.collect::<tadoc::Result<Vec<_>>>())?;
                 writer.write(opened, &contexts)
             })?;
@@ -112,24 +112,33 @@ impl Kwic {
 /// Where contexts go.
 enum Writer {
     Rows(Box<RowWriter>),
-    Lines { output: Output, layout: Option<Layout> },
+    Lines { output: Output, layout: Option<Layout>, limit: Limit },
 }
 
 impl Writer {
-    fn open(format: &FormatArguments) -> anyhow::Result<Self> {
-        Ok(match format.format() {
-            Format::Table => Self::Lines { output: format.open()?, layout: None },
-            _ => Self::Rows(Box::new(RowWriter::open(format, COLUMNS)?)),
-        })
+    /// A terminal gets the first lines, unless all are asked for or there are at `most` so many.
+    fn open(format: &FormatArguments, most: Option<u64>) -> anyhow::Result<Self> {
+        if format.format() != Format::Table {
+            return Ok(Self::Rows(Box::new(RowWriter::open(format, COLUMNS)?)));
+        }
+        let output = format.open()?;
+        let limit = if most.is_some() { Limit::none() } else { format.limit(&output) };
+        Ok(Self::Lines { output, layout: None, limit })
+    }
+
+    /// How many of so many more contexts are to be written.
+    fn take(&mut self, contexts: usize) -> usize {
+        match self {
+            Self::Rows(_) => contexts,
+            Self::Lines { limit, .. } => limit.take(contexts as u64) as usize,
+        }
     }
 
     fn write(&mut self, opened: &Opened<'_>, contexts: &[Context]) -> anyhow::Result<()> {
         match self {
             Self::Rows(writer) => writer.write(&Contexts { documents: opened.documents, contexts }),
-            Self::Lines { output, layout } => {
-                let name = |context: &Context| {
-                    printable(&escape(opened.name(context.place.0)).to_string())
-                };
+            Self::Lines { output, layout, .. } => {
+                let name = |context: &Context| screen::name(opened.name(context.place.0));
                 let layout = layout.get_or_insert_with(|| {
                     let width = output.terminal_width().unwrap_or(screen::WIDTH);
                     let names = contexts.iter().map(|context| wide(&name(context))).max();
@@ -146,7 +155,10 @@ impl Writer {
     fn finish(self) -> anyhow::Result<()> {
         match self {
             Self::Rows(writer) => writer.finish(),
-            Self::Lines { output, .. } => output.finish(anyhow::Ok(())),
+            Self::Lines { mut output, limit, .. } => {
+                output.write_all(limit.last_line("occurrence").as_bytes())?;
+                output.finish(anyhow::Ok(()))
+            }
         }
     }
 }
@@ -182,26 +194,18 @@ impl Layout {
             false => line.push_str(text),
         };
         let pad = |line: &mut String, columns: usize| line.extend((0..columns).map(|_| ' '));
-        // Of a long name the end tells more.
-        let (shown, taken) = match wide(name) <= self.name {
-            true => (name.to_owned(), wide(name)),
-            false => {
-                let (end, taken) = fit_end(name, self.name.saturating_sub(1));
-                (format!("…{end}"), taken + 1)
-            }
-        };
-        write(&mut line, NAME, &shown);
-        pad(&mut line, self.name.saturating_sub(taken) + GAP.len());
+        let name = fit_name(name, self.name);
+        write(&mut line, NAME, &name);
+        pad(&mut line, self.name.saturating_sub(wide(&name)) + GAP.len());
         let left = in_line(&context.left);
         let (left, taken) = fit_end(&left, self.left);
         pad(&mut line, self.left - taken);
         line.push_str(left);
         let keyword = in_line(&context.keyword);
-        let (fitting, shown) = fit(&keyword, self.keyword);
-        let ellipsis = if fitting.len() < keyword.len() { "…" } else { "" };
-        write(&mut line, KEYWORD, &format!("{fitting}{ellipsis}"));
+        let keyword = fit(&keyword, self.keyword);
+        write(&mut line, KEYWORD, &keyword);
         let right = in_line(&context.right);
-        let before = self.name + GAP.len() + self.left + shown;
+        let before = self.name + GAP.len() + self.left + wide(&keyword);
         line.push_str(fit_start(&right, self.width.saturating_sub(before)));
         line.truncate(line.trim_end().len());
         line.push('\n');
@@ -271,7 +275,7 @@ mod tests {
         let lines = lines(&contexts, 60, false);
         assert_eq!(lines[0], "a.txt            to be or not to be, that is\n");
         assert_eq!(lines[1], "日本.txt               日本語 To be\n");
-        assert_eq!(lines[2], "…a/document.txt               to be the end\n");
+        assert_eq!(lines[2], "long/pa…ent.txt               to be the end\n");
     }
 
     #[test]

@@ -62,6 +62,7 @@ impl Sample {
                 seed
             });
             let mut writer = RowWriter::open(&self.format, COLUMNS)?;
+            writer.show_all();
             let at_once = interrupt::at_once()?;
             let words = opened.told(opened.access.sample(self.count, seed, &scope))?;
             writer.write(&Words { documents: opened.documents, words: &words })?;

@@ -27,7 +27,7 @@ const BATCH: usize = 1 << 14;
     "tadoc search corpus.tdc gauge"
     "tadoc search corpus.tdc 'not to be' --ignore-case"
     "tadoc search corpus.tdc connection --stem english --document 'notes/*' --max-count 100"
-    "tadoc search corpus.tdc error --format json | jq .offset"
+    "tadoc search corpus.tdc error --format jsonl | jq .offset"
 ))]
 pub struct Search {
     #[command(flatten)]
@@ -89,6 +89,9 @@ impl Search {
             let mut writer = RowWriter::open(&self.format, places::COLUMNS)?;
             let at_once = interrupt::at_once()?;
             let most = self.max_count;
+            if most.is_some() {
+                writer.show_all();
+            }
             let found = for_each_batch(opened, &phrase, &scope, most, BATCH, &mut |places| {
                 writer.write(&Places { documents: opened.documents, places })
             })?;

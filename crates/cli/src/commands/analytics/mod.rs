@@ -138,6 +138,9 @@ fn ask(question: &dyn Question, backends: &Backends, quiet: bool) -> anyhow::Res
         true => RowWriter::open_matrix(&shared.format, columns)?,
         false => RowWriter::open(&shared.format, columns)?,
     };
+    if limits.top.is_some() {
+        writer.show_all();
+    }
     costs.open = watch.lap();
 
     // A task has no steps to end it between.

@@ -14,6 +14,7 @@ pub struct Counts<'c> {
     names: Names<'c>,
     shows: Shows,
     with_name: bool,
+    null: bool,
     colors: bool,
     found: bool,
 }
@@ -44,7 +45,8 @@ impl<'c> Counts<'c> {
             _ => Shows::NameIfFound,
         };
         let colors = print.colors(output.is_terminal());
-        Self { output, names, shows, with_name: !print.no_filename, colors, found: false }
+        let (with_name, null) = (!print.no_filename, print.null);
+        Self { output, names, shows, with_name, null, colors, found: false }
     }
 
     /// Whether anything was found.
@@ -86,15 +88,15 @@ impl Sink for Counts<'_> {
         if shown {
             let mut row = Vec::new();
             if self.with_name || count.is_none() {
-                Style::NAME.write(self.colors, &self.names.get(document).name, &mut row);
+                Style::NAME.write(self.colors, &self.names.shown(document), &mut row);
             }
             if let Some(count) = count {
                 if self.with_name {
-                    row.push(b':');
+                    row.push(if self.null { 0 } else { b':' });
                 }
                 row.extend_from_slice(itoa::Buffer::new().format(count).as_bytes());
             }
-            row.push(b'\n');
+            row.push(if self.null && count.is_none() { 0 } else { b'\n' });
             put(self.output, &row)?;
         }
         Ok(ControlFlow::Continue(()))

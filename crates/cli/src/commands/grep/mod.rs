@@ -7,6 +7,7 @@ mod counts;
 mod json;
 mod lines;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::PathBuf;
 
@@ -21,7 +22,7 @@ use self::lines::Lines;
 use super::{about, documents, open};
 use crate::failure::{Outcome, print_error};
 use crate::output::Output;
-use crate::select;
+use crate::{screen, select};
 
 impl Grep {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
@@ -43,7 +44,8 @@ impl Grep {
             return Ok(Outcome::Negative);
         }
         let mut output = Output::new();
-        let names = Names { tables: &tables, first: 0 };
+        let escapes = self.print.escapes(output.is_terminal());
+        let names = Names { tables: &tables, first: 0, escapes };
         let result = match options.want {
             Want::Lines if self.print.json => {
                 options.numbers = true;
@@ -111,9 +113,20 @@ fn search_all(
 struct Names<'n> {
     tables: &'n [&'n [tadoc::Document]],
     first: usize,
+    /// Whether names are shown with what would steer a terminal escaped.
+    escapes: bool,
 }
 
 impl<'n> Names<'n> {
+    /// The name of a document as it is shown.
+    fn shown(&self, document: usize) -> Cow<'n, [u8]> {
+        let name = &self.get(document).name;
+        match self.escapes {
+            true => screen::name(name).into_bytes().into(),
+            false => name.into(),
+        }
+    }
+
     fn get(&self, document: usize) -> &'n tadoc::Document {
         let mut place = self.first + document;
         for table in self.tables {
