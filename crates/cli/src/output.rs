@@ -1,12 +1,12 @@
 //! Where results go: standard output or a file, with a writer that keeps what went wrong; and JSON reports.
 
-use std::fs::{self, File};
+use std::fs::File;
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
-use tempfile::NamedTempFile;
+use tadoc::new_file::{Destination, Found, NewFile, open_special};
 
 use crate::encode::{Compression, Encoder};
 use crate::screen::{self, Notation};
@@ -24,9 +24,8 @@ enum Target {
     /// What cannot be half-written or replaced: a device, a pipe with a name.
     Special(File),
     /// A file that gets its name when it is complete. Dropped before, it is removed.
-    Aside {
-        file: NamedTempFile,
-        path: PathBuf,
+    New {
+        file: NewFile,
         replace: bool,
     },
 }
@@ -47,27 +46,15 @@ impl Output {
             bail!("-o takes the name of a file; without it, standard output is written to");
         }
         let name = path.display().to_string();
-        match fs::metadata(path) {
-            Ok(there) if there.is_dir() => bail!("{name} is a folder; -o takes the name of a file"),
-            Ok(there) if !there.is_file() => {
-                let file = File::options().write(true).open(path).with_context(cannot)?;
-                return Ok(Self::to(Target::Special(file), name));
-            }
-            _ => {}
+        if Destination::to_write(path, replace)?.found == Found::Special {
+            let file = open_special(path).with_context(cannot)?;
+            return Ok(Self::to(Target::Special(file), name));
         }
-        if !replace && path.symlink_metadata().is_ok() {
-            return Err(tadoc::Error::Exists { path: path.to_owned() }.into());
+        let file = NewFile::create(path)?;
+        if let Some(aside) = file.aside() {
+            crate::interrupt::writes_aside(aside.to_owned());
         }
-        let mut prefix = path.file_name().with_context(cannot)?.to_owned();
-        prefix.push(".tmp-");
-        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-        // Not the builder's own file, which only its owner could read.
-        let file = tempfile::Builder::new()
-            .prefix(&prefix)
-            .make_in(folder.unwrap_or(Path::new(".")), |path| File::create_new(path))
-            .with_context(cannot)?;
-        crate::interrupt::writes_aside(file.path().to_owned());
-        Ok(Self::to(Target::Aside { file, path: path.to_owned(), replace }, name))
+        Ok(Self::to(Target::New { file, replace }, name))
     }
 
     fn to(target: Target, name: String) -> Self {
@@ -90,7 +77,7 @@ impl Output {
         match self.to.target() {
             Target::Standard(stdout) => stdout.is_terminal(),
             Target::Special(file) => file.is_terminal(),
-            Target::Aside { .. } => false,
+            Target::New { .. } => false,
         }
     }
 
@@ -99,7 +86,7 @@ impl Output {
         let size = match self.to.target() {
             Target::Standard(stdout) => terminal_size::terminal_size_of(stdout),
             Target::Special(file) => terminal_size::terminal_size_of(file),
-            Target::Aside { .. } => None,
+            Target::New { .. } => None,
         };
         size.map(|(width, _)| usize::from(width.0))
     }
@@ -132,14 +119,8 @@ impl Output {
             return Err(anyhow!(error));
         }
         let value = result?;
-        if let Target::Aside { file, path, replace } = self.to.into_target()? {
-            let named = if replace { file.persist(&path) } else { file.persist_noclobber(&path) };
-            if let Err(failed) = named {
-                if failed.error.kind() == io::ErrorKind::AlreadyExists {
-                    return Err(tadoc::Error::Exists { path }.into());
-                }
-                return Err(failed.error).with_context(|| format!("cannot write {}", self.name));
-            }
+        if let Target::New { file, replace } = self.to.into_target()? {
+            file.finish_unsynced(replace)?;
         }
         Ok(value)
     }
@@ -176,7 +157,7 @@ impl Write for Target {
         match self {
             Self::Standard(stdout) => stdout.write(bytes),
             Self::Special(file) => file.write(bytes),
-            Self::Aside { file, .. } => file.write(bytes),
+            Self::New { file, .. } => file.write(bytes),
         }
     }
 
@@ -184,7 +165,7 @@ impl Write for Target {
         match self {
             Self::Standard(stdout) => stdout.flush(),
             Self::Special(file) => file.flush(),
-            Self::Aside { file, .. } => file.flush(),
+            Self::New { file, .. } => file.flush(),
         }
     }
 }
@@ -206,6 +187,7 @@ pub fn print_text(text: &str) -> anyhow::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
     fn names(folder: &Path) -> Vec<String> {

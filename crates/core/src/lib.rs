@@ -15,6 +15,7 @@ pub mod backend;
 pub mod error;
 pub mod grammar;
 pub mod navigation;
+pub mod new_file;
 pub mod packed;
 pub mod storage;
 pub mod task;

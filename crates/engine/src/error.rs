@@ -15,7 +15,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 pub enum Error {
     /// The archive cannot be read or written.
     #[error(transparent)]
-    Archive(#[from] tadoc_core::Error),
+    Archive(tadoc_core::Error),
     /// A file or folder could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -52,6 +52,17 @@ pub enum Error {
     Changed {
         /// Which one.
         path: PathBuf,
+    },
+    /// A line that was to be a document is too long for the memory allowed.
+    #[error(
+        "{}: a line has more than {most} bytes, too much for one document; raise --memory, or take files as documents",
+        path.display()
+    )]
+    LongLine {
+        /// The file.
+        path: PathBuf,
+        /// How long a line may be.
+        most: u64,
     },
     /// There is no document of that name.
     #[error("the archive has no document {:?}; `tadoc list` shows what it has", escape(name))]
@@ -320,6 +331,17 @@ pub enum Error {
     /// The observer ended the work.
     #[error("cancelled")]
     Cancelled,
+}
+
+impl From<tadoc_core::Error> for Error {
+    /// What is about a file, and not about an archive, is the same error here.
+    fn from(error: tadoc_core::Error) -> Self {
+        match error {
+            tadoc_core::Error::Exists { path } => Self::Exists { path },
+            tadoc_core::Error::Io { path, source } => Self::Io { path, source },
+            other => Self::Archive(other),
+        }
+    }
 }
 
 impl Error {

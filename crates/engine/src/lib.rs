@@ -62,6 +62,7 @@
 //! - [`build`]: what compressing is made of: lexers, dictionary, grammar builders.
 //! - [`progress`]: observers, which see how far work has come and may end it.
 //! - [`error`]: what can go wrong, worded for the person who meets it.
+//! - [`new_file`]: files that get their name when they are whole.
 //! - [`text`]: names and other bytes as text that can be printed, and back.
 //!
 //! The grammar itself and the archive's bytes are in the crate `tadoc_core`.
@@ -104,6 +105,7 @@ pub use corpus::{Corpus, EditsInfo, RestoreReport, VerifyReport};
 pub use error::{Error, Result};
 pub use progress::{Observer, Phase};
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
+pub use tadoc_core::new_file;
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 pub use tadoc_core::{Answered, Limits, Strategy, Task, View, answer};
 pub use update::{Durability, Edit, Editor, Offsets};

@@ -6,6 +6,7 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
+use tadoc::new_file::Destination;
 use tadoc::{CompressOptions, CompressReport, Observer, Phase};
 
 use super::summary;
@@ -20,7 +21,8 @@ use crate::{interrupt, output, units};
 ///
 /// Folders are taken with all that is in them, except symbolic links, pipes, sockets and devices. With
 /// one folder given, documents are named by their paths inside it, otherwise by the paths as given,
-/// without a leading /, ./ or ../. The archive appears under its name only when it is whole.
+/// without a leading /, ./ or ../. The archive appears under its name only when it is whole; a pipe or
+/// device is written into.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc compress [OPTIONS] -o <ARCHIVE> <PATH>...",
@@ -135,9 +137,8 @@ impl Compress {
         if self.output.as_os_str() == "-" {
             bail!("an archive is written to a file, not to standard output; give -o a name");
         }
-        if !self.force && self.output.symlink_metadata().is_ok() {
-            return Err(tadoc::Error::Exists { path: self.output }.into());
-        }
+        // Before inputs are looked for, so that none of them is a file that was left behind.
+        Destination::to_write(&self.output, self.force)?.remove_left_behind();
         let progress = Progress::new(quiet);
         let collected = inputs::collect(&request, &mut |found| {
             // The walk looks for the wish to stop itself.

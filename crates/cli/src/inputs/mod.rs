@@ -17,6 +17,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
+use tadoc::new_file::Destination;
 use tadoc::{Input, Source, Timestamp};
 
 use crate::{interrupt, units};
@@ -111,9 +112,9 @@ pub fn collect(request: &Request, found: &mut dyn FnMut(u64)) -> anyhow::Result<
     Ok(collected)
 }
 
-/// The path that the output will have, with every link on the way resolved but not the last component: the
-/// archive is renamed onto it.
+/// The path that the output will have, with every link resolved.
 fn resolved_output(output: &Path) -> Option<PathBuf> {
+    let output = Destination::of(output).ok()?.path;
     let parent = match output.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),

@@ -11,6 +11,7 @@ mod formats;
 mod grep;
 mod inputs;
 mod interrupts;
+mod new_files;
 mod query;
 mod refusals;
 mod round_trip;

@@ -30,6 +30,7 @@ pub use index::{
     DocumentsOfWord, FastPart, Index, IndexWriter, WordDocuments, WordDocumentsBuilder, sections,
 };
 pub use info::Summary;
+pub(crate) use journal::identity;
 pub use journal::{ArchiveLock, Edit, Journal, JournalWriter};
 pub use read::Archive;
 pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};

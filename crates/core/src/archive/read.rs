@@ -17,6 +17,7 @@ use super::journal::{self, Journal};
 use super::types::{Info, Level, SectionInfo};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
+use crate::new_file::Permissions;
 use crate::storage::FileStorage;
 
 /// Bytes of text at the most: sums of lengths stay clear of 2^64.
@@ -117,6 +118,11 @@ impl Archive {
     /// Bytes of the stored archive: what is behind them is its journal.
     pub fn stored_bytes(&self) -> u64 {
         self.header.file_bytes
+    }
+
+    /// Who may read and write its file.
+    pub fn permissions(&self) -> Result<Permissions> {
+        Permissions::of(&self.file).map_err(|error| Error::io(&self.path, error))
     }
 
     /// Which file it is, whatever its name means by now.

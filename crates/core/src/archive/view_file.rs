@@ -1,13 +1,14 @@
 //! A view stored beside its archive: the bytes of docs/view.md as a file of their own, mapped and not decoded.
 
 use std::fs::File;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::read::Archive;
 use super::view_image::{ViewImage, open_image};
-use super::write::Aside;
 use crate::error::{Error, Result};
+use crate::new_file::NewFile;
 use crate::{Array, View};
 
 /// Where the view of an archive is stored: the archive's path and `.view`.
@@ -17,13 +18,14 @@ pub fn view_path(archive: &Path) -> PathBuf {
     path.into()
 }
 
-/// Writes the view of all words and documents of an archive to its place; gives the length of the file.
+/// Writes the view of all words and documents of an archive to its place, with the archive's permissions; gives the length of the file.
 /// `root_counts` as for [`crate::Network::root_counts_or`].
 pub fn write_view(view: &View, root_counts: &[u32], archive: &Archive) -> Result<u64> {
     let image = ViewImage::new(view, root_counts, archive.fingerprint());
-    let mut aside = Aside::create(&view_path(archive.path()))?;
-    image.stream(|bytes| aside.write(bytes))?;
-    aside.finish(true)?;
+    let path = view_path(archive.path());
+    let mut file = NewFile::create_like(&path, archive.permissions()?)?;
+    image.stream(|bytes| file.write_all(bytes).map_err(|error| Error::io(&path, error)))?;
+    file.finish(true)?;
     Ok(image.len())
 }
 

@@ -12,13 +12,14 @@ use bytemuck::Pod;
 use tadoc_core::Array;
 use tadoc_core::archive::{Index, sections};
 use tadoc_pool::work::{BlockBuilder, LateBlock, LateBlocks};
-use tadoc_pool::{Chain, Persist, Pool, Resumption};
+use tadoc_pool::{Chain, Persist, Resumption};
 
 use super::kept::{KeptSegment, figures};
 use super::segment::Segment;
 use super::unpacked::FirstTokens;
 use super::{Access, Source};
 use crate::SegmentInfo;
+use crate::backend::open_pool;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 
@@ -39,7 +40,7 @@ impl<'c> Access<'c> {
         path: &Path,
         persist: Persist,
     ) -> Result<(Self, Resumption)> {
-        let pool = Pool::open(path, corpus.archive().fingerprint())?;
+        let pool = open_pool(path, &[corpus])?;
         let chain = Chain { base: false, name: "random access".into(), key: KEY };
         let segments = corpus.summary().segments.len();
         let blocks =

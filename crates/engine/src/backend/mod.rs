@@ -30,6 +30,8 @@ use crate::progress::Observer;
 use crate::view::{self, Detail, Origin};
 
 #[cfg(feature = "pool")]
+pub(crate) use self::pool::open_pool;
+#[cfg(feature = "pool")]
 pub use self::pool::{PoolFile, notes};
 pub use self::reads::Reads;
 

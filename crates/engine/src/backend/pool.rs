@@ -7,6 +7,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use tadoc_core::new_file::Permissions;
 use tadoc_core::{Limits, Task, View};
 use tadoc_pool::{Persist, Pool, PoolBackend, Resumption};
 use xxhash_rust::xxh64::{Xxh64, xxh64};
@@ -59,7 +60,7 @@ impl PoolFile {
         if open.as_ref().is_none_or(|open| open.archives != archives) {
             // One process can have a pool once.
             *open = None;
-            let backend = PoolBackend::new(Pool::open(&self.path, archives)?, self.persist);
+            let backend = PoolBackend::new(open_pool(&self.path, corpora)?, self.persist);
             *open = Some(OpenPool { backend, archives, network: None });
         }
         let open = open.as_mut().expect("it was just opened");
@@ -130,6 +131,22 @@ pub fn notes(chains: &[Resumption]) -> Vec<String> {
         (None, None) => {}
     }
     notes
+}
+
+/// Opens or makes the pool of corpora. Nobody may read it who may not read all the archives.
+pub(crate) fn open_pool(path: &Path, corpora: &[&Corpus]) -> Result<Pool> {
+    let all: tadoc_core::Result<Vec<Permissions>> =
+        corpora.iter().map(|corpus| corpus.archive().permissions()).collect();
+    let shared = Permissions::shared(all?);
+    if let Some(shared) = &shared {
+        shared.create_if_missing(path)?;
+    }
+    let pool = Pool::open(path, fingerprint(corpora))?;
+    // Only now is it known to be a pool, and not another file whose mode is none of our business.
+    if let Some(shared) = &shared {
+        shared.narrow(path)?;
+    }
+    Ok(pool)
 }
 
 /// How archives are known again: one by its own fingerprint, several by those of all.

@@ -19,6 +19,8 @@ use tadoc_core::archive::{
     Archive, ArchiveLock, ArchiveWriter, Digester, DocumentTable, EncodedSegment, Summary,
 };
 
+use tadoc_core::new_file::{Destination, Found};
+
 use self::feed::Feed;
 pub(crate) use self::lex::Budget;
 use self::lex::{Piece, lex_segment};
@@ -26,7 +28,7 @@ pub(crate) use self::segment::figures;
 pub(crate) use self::watch::Watch;
 use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Phase};
+use crate::progress::{Observer, Phase, step};
 use crate::{Document, Level, SegmentInfo, Timestamp};
 
 /// Which method finds the repetitions.
@@ -127,7 +129,8 @@ const LINE_DIGITS: usize = 10;
 
 /// Compresses `inputs` into a new archive at `output`.
 ///
-/// The archive appears under its name only when it is whole: it is written aside, synced and renamed.
+/// The archive appears under its name only when it is whole: it is written aside, synced and renamed. A link
+/// is followed; a pipe or device is written into.
 /// Documents are stored in byte order of their names.
 pub fn compress(
     inputs: Vec<Input>,
@@ -135,9 +138,7 @@ pub fn compress(
     options: &CompressOptions,
     observer: &dyn Observer,
 ) -> Result<CompressReport> {
-    if !options.force && output.symlink_metadata().is_ok() {
-        return Err(Error::Exists { path: output.to_owned() });
-    }
+    Destination::to_write(output, options.force)?;
     let budget = Budget::new(options.memory, options.threads)?;
     let inputs = sorted_by_name(inputs, options.split)?;
     // Told before the work, and held at its end.
@@ -145,7 +146,8 @@ pub fn compress(
     let watch = Watch::of_inputs(observer, &inputs);
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
-    let feed = Mutex::new(Feed::new(inputs, options.split));
+    let feed = Feed::new(inputs, options.lexer, options.split, budget.longest_line());
+    let feed = Mutex::new(feed);
     let pool = thread_pool(budget.threads);
     let mut writer = ArchiveWriter::create(output)?;
     let mut segments: Vec<SegmentInfo> = Vec::new();
@@ -153,13 +155,13 @@ pub fn compress(
     while let Some(lexed) = lex_segment(&feed, options.lexer, options.split, budget, &watch)? {
         let (first_document, count) = documents.add(&lexed.pieces);
         grown.extend_from_slice(&lexed.grown);
-        let built = watch.during(|cancel| {
+        let built = watch.during(1, |cancel| {
             pool.install(|| segment::build(lexed, options.builder, options.level, cancel))
         })?;
         let (encoded, info) = built?;
         writer.add_segment(&encoded)?;
         segments.push(SegmentInfo { first_document, documents: count, ..info });
-        watch.built(info.text_bytes);
+        watch.built();
     }
     let table = documents.finish()?;
     let summary = Summary {
@@ -329,8 +331,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// The lock of an archive that is to be replaced, so that nobody edits it meanwhile. `None` where there is nothing that anybody
 /// could edit.
 fn lock_to_replace(path: &Path, replace: bool) -> Result<Option<ArchiveLock>> {
-    let is_file = path.symlink_metadata().is_ok_and(|metadata| metadata.is_file());
-    if !replace || !is_file {
+    if !replace || Destination::of(path)?.found != Found::File {
         return Ok(None);
     }
     let start = Instant::now();
@@ -347,7 +348,7 @@ fn lock_to_replace(path: &Path, replace: bool) -> Result<Option<ArchiveLock>> {
 }
 
 /// Encodes the archive at `from` anew at `level` into `to`; grammars, documents and answers stay as they
-/// are. One with edits is refused.
+/// are. One with edits is refused. Nobody may read the new one who may not read the old one.
 pub fn transcode(
     from: &Path,
     to: &Path,
@@ -355,9 +356,7 @@ pub fn transcode(
     force: bool,
     observer: &dyn Observer,
 ) -> Result<CompressReport> {
-    if !force && to.symlink_metadata().is_ok() {
-        return Err(Error::Exists { path: to.to_owned() });
-    }
+    Destination::to_write(to, force)?;
     let _lock = lock_to_replace(to, force)?;
     let archive = Archive::open(from)?;
     let edits = archive.journal()?.edit_count();
@@ -366,13 +365,12 @@ pub fn transcode(
     }
     let table = archive.documents()?;
     let summary = Summary { level, written_by: WRITTEN_BY.into(), ..archive.summary().clone() };
-    let mut writer = ArchiveWriter::create(to)?;
+    let mut writer = ArchiveWriter::create_from(to, &archive)?;
     let pool = thread_pool(std::thread::available_parallelism().map_or(1, usize::from));
-    let count = summary.segments.len() as u64;
+    let mut done = 0;
     for number in 0..summary.segments.len() {
-        if observer.step(Phase::Transcoding, number as u64, count).is_break() {
-            return Err(Error::Cancelled);
-        }
+        step(observer, Phase::Transcoding, done, summary.text_bytes)?;
+        done += summary.segments[number].text_bytes;
         let encoded = pool.install(|| -> Result<EncodedSegment> {
             let (grammar, dictionary) = archive.segment(number)?;
             let entries = dictionary.entries(summary.segments[number].text_bytes)?;
@@ -385,7 +383,7 @@ pub fn transcode(
         documents: summary.documents,
         text_bytes: summary.text_bytes,
         archive_bytes,
-        segments: count,
+        segments: summary.segments.len() as u64,
         grown: Vec::new(),
     })
 }

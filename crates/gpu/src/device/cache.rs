@@ -10,6 +10,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use tadoc_core::new_file::NewFile;
 use xxhash_rust::xxh64::{Xxh64, xxh64};
 
 /// The folder, if there is to be one.
@@ -62,18 +63,13 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     (u64::from_le_bytes(*digest) == xxh64(code, 0)).then(|| code.to_vec())
 }
 
-fn write(path: &Path, code: &[u8]) -> std::io::Result<()> {
-    fs::create_dir_all(path.parent().expect("it is in a folder"))?;
-    let aside = path.with_extension(format!("tmp-{}", std::process::id()));
-    let written = fs::File::create(&aside).and_then(|mut file| {
-        file.write_all(&xxh64(code, 0).to_le_bytes())?;
-        file.write_all(code)
-    });
-    let renamed = written.and_then(|()| fs::rename(&aside, path));
-    if renamed.is_err() {
-        let _ = fs::remove_file(&aside);
-    }
-    renamed
+fn write(path: &Path, code: &[u8]) -> tadoc_core::Result<()> {
+    let failed = |error| tadoc_core::Error::io(path, error);
+    fs::create_dir_all(path.parent().expect("it is in a folder")).map_err(failed)?;
+    let mut file = NewFile::create(path)?;
+    file.write_all(&xxh64(code, 0).to_le_bytes()).map_err(failed)?;
+    file.write_all(code).map_err(failed)?;
+    file.finish_unsynced(true)
 }
 
 #[cfg(test)]

@@ -10,10 +10,13 @@ use std::path::{Path, PathBuf};
 
 use crate::error::{Error, Result};
 
-/// How a file is known, whatever its names.
-pub(in crate::archive) type Identity = [u64; 2];
+/// So often is a file opened again because its name has come to mean another one.
+const MOST_REPLACED: u32 = 1000;
 
-pub(in crate::archive) fn identity(metadata: &Metadata) -> Identity {
+/// How a file is known, whatever its names.
+pub(crate) type Identity = [u64; 2];
+
+pub(crate) fn identity(metadata: &Metadata) -> Identity {
     [metadata.dev(), metadata.ino()]
 }
 
@@ -26,28 +29,28 @@ pub struct ArchiveLock {
 }
 
 impl ArchiveLock {
-    /// Takes the lock of the archive at a path; [`Error::Locked`] at once if someone else has it.
+    /// Takes the lock of the archive at a path; [`Error::Locked`] at once if someone else has it,
+    /// [`Error::Replaced`] if its name keeps coming to mean other files.
     pub fn acquire(path: &Path) -> Result<Self> {
-        loop {
-            // Some file systems lock only what may be written; who only replaces a file need not be able to write it.
-            let opened = match OpenOptions::new().read(true).write(true).open(path) {
-                Err(error) if error.kind() == ErrorKind::PermissionDenied => File::open(path),
-                opened => opened,
-            };
-            if let Some(lock) = Self::of(opened, path)? {
-                return Ok(lock);
-            }
-        }
+        // Some file systems lock only what may be written; who only replaces a file need not be able to write it.
+        Self::acquire_as(path, || match OpenOptions::new().read(true).write(true).open(path) {
+            Err(error) if error.kind() == ErrorKind::PermissionDenied => File::open(path),
+            opened => opened,
+        })
     }
 
     /// The same, where the file itself is to be written into.
     pub(super) fn acquire_to_write(path: &Path) -> Result<Self> {
-        loop {
-            let opened = OpenOptions::new().read(true).write(true).open(path);
-            if let Some(lock) = Self::of(opened, path)? {
+        Self::acquire_as(path, || OpenOptions::new().read(true).write(true).open(path))
+    }
+
+    fn acquire_as(path: &Path, open: impl Fn() -> std::io::Result<File>) -> Result<Self> {
+        for _ in 0..MOST_REPLACED {
+            if let Some(lock) = Self::of(open(), path)? {
                 return Ok(lock);
             }
         }
+        Err(Error::Replaced { path: path.to_owned() })
     }
 
     /// Locks a file; `None` if the path means another one by now.

@@ -18,6 +18,7 @@ mod write;
 
 pub use edit::Edit;
 pub use lock::ArchiveLock;
-pub(in crate::archive) use lock::{Identity, identity};
+pub(in crate::archive) use lock::Identity;
+pub(crate) use lock::identity;
 pub use read::Journal;
 pub use write::JournalWriter;

@@ -18,6 +18,7 @@ use crate::archive::container::checksum;
 use crate::archive::read::Archive;
 use crate::archive::wire::put_varint;
 use crate::error::{Error, Result};
+use crate::new_file::Destination;
 use crate::storage::{FileStorage, SECTOR, Storage};
 
 /// A record is written when its edits have so many bytes, even if the transaction goes on.
@@ -82,18 +83,18 @@ impl JournalWriter<FileStorage> {
     /// Takes the lock of an archive and opens it; reads its journal, and cuts off what is torn. [`Error::Locked`] if someone else
     /// edits it, [`Error::DamagedJournal`] if there is more behind the last whole transaction than a crash can explain.
     pub fn open(path: &Path) -> Result<(Archive, Journal, Self)> {
-        loop {
-            let lock = ArchiveLock::acquire_to_write(path)?;
-            let archive = Archive::open(path)?;
-            if archive.identity()? != lock.identity() {
-                continue;
-            }
-            let journal = archive.journal()?;
-            let file = lock.file().try_clone().map_err(|error| Error::io(path, error))?;
-            let start = archive.stored_bytes();
-            let writer = Self::behind(FileStorage(file), Some(lock), path, start, &journal)?;
-            return Ok((archive, journal, writer));
+        let lock = ArchiveLock::acquire_to_write(path)?;
+        // Those who were killed while they replaced it left files beside it.
+        Destination::of(path)?.remove_left_behind();
+        let archive = Archive::open(path)?;
+        if archive.identity()? != lock.identity() {
+            return Err(Error::Replaced { path: path.to_owned() });
         }
+        let journal = archive.journal()?;
+        let file = lock.file().try_clone().map_err(|error| Error::io(path, error))?;
+        let start = archive.stored_bytes();
+        let writer = Self::behind(FileStorage(file), Some(lock), path, start, &journal)?;
+        Ok((archive, journal, writer))
     }
 
     /// [`Error::Replaced`] if the path no longer means the archive that is written behind.
