@@ -219,13 +219,10 @@ pub enum Error {
     },
     /// A range starts in a document and ends past its end.
     #[error(
-        "{} past the end of {:?}, which has {left} from there; give \
+        "{} from offset {offset} on {} past the end of {:?}, which has {left} from there; give \
          a smaller length",
-        counted(
-            *length,
-            &format!("byte from offset {offset} on is"),
-            &format!("bytes from offset {offset} on are")
-        ),
+        counted(*length, "byte", "bytes"),
+        if *length == 1 { "is" } else { "are" },
         escape(name)
     )]
     RangePastEnd {
