@@ -1,5 +1,6 @@
 //! Exit codes, and how errors and warnings look.
 
+use std::ffi::OsString;
 use std::fmt::Write;
 use std::io;
 use std::process::ExitCode;
@@ -69,9 +70,9 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
 /// Tells what is wrong with the command line, or prints help or version, and ends the process. Clap
 /// repeats arguments as they are, which may be the names of files.
 pub fn exit_with_usage(error: &clap::Error) -> ! {
-    let arguments = std::env::args_os();
-    if arguments.skip(1).any(|argument| argument.to_string_lossy().chars().any(steers)) {
-        eprint!("{}\n", printable_lines(error.to_string().trim_end()));
+    let steering = |argument: OsString| argument.to_string_lossy().chars().any(steers);
+    if error.use_stderr() && std::env::args_os().any(steering) {
+        eprintln!("{}", printable_lines(error.to_string().trim_end()));
         std::process::exit(error.exit_code());
     }
     error.exit()
