@@ -6,6 +6,7 @@
 mod arguments;
 mod closed;
 mod commands;
+mod encode;
 mod failure;
 #[cfg(feature = "pool")]
 mod heap;
@@ -24,7 +25,10 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let arguments = arguments::Arguments::parse();
+    let arguments = match arguments::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => failure::exit_with_usage(&error),
+    };
     interrupt::install();
     if let Err(error) = tadoc::exit_on_truncated_files() {
         failure::print_warning(&format!("SIGBUS cannot be handled: {error}"));

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::analyzer::language::names;
 use crate::analyzer::{Language, StopWords};
-use crate::text::escape;
+use crate::text::{counted, escape};
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -130,7 +130,7 @@ pub enum Error {
     },
     /// Documents were chosen that are not there, or not in order.
     #[error(
-        "document {number} cannot be chosen: numbers ascend, each is given once, and there are {documents} documents"
+        "document {number} cannot be chosen: numbers ascend, each is given once, and there are {documents} in all"
     )]
     BadChoice {
         /// The number of the document.
@@ -224,8 +224,9 @@ pub enum Error {
     },
     /// An offset is past the end of a document.
     #[error(
-        "offset {offset} is past the end of {:?}, which has {bytes} bytes; offsets count bytes from 0",
-        escape(name)
+        "offset {offset} is past the end of {:?}, which has {}; offsets count bytes from 0",
+        escape(name),
+        counted(*bytes, "byte", "bytes")
     )]
     OffsetPastEnd {
         /// The document.
@@ -237,8 +238,10 @@ pub enum Error {
     },
     /// A range starts in a document and ends past its end.
     #[error(
-        "{length} bytes from offset {offset} on are past the end of {:?}, which has {left} from there; give \
+        "{} from offset {offset} on {} past the end of {:?}, which has {left} from there; give \
          a smaller length",
+        counted(*length, "byte", "bytes"),
+        if *length == 1 { "is" } else { "are" },
         escape(name)
     )]
     RangePastEnd {
@@ -298,8 +301,9 @@ pub enum Error {
     },
     /// An archive has edits that what is to be done would not take along.
     #[error(
-        "{} has {edits} edits that are not part of its grammars yet; run `tadoc recompress` first",
-        path.display()
+        "{} has {} not part of its grammars yet; run `tadoc recompress` first",
+        path.display(),
+        counted(*edits, "edit that is", "edits that are")
     )]
     HasEdits {
         /// The archive.

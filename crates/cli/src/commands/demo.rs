@@ -20,6 +20,7 @@ use crate::failure::Outcome;
 use crate::inputs::{self, Request};
 use crate::output::check_standard_output;
 use crate::progress::Progress;
+use crate::screen::Limit;
 use crate::units;
 
 /// Names and bytes of the files in `testdata/sample`.
@@ -94,7 +95,7 @@ fn show(folder: &Path) -> anyhow::Result<()> {
     step("List the documents", "tadoc list sample.tdc")?;
     let mut table = Vec::new();
     let listed = [(Path::new("sample.tdc"), corpus.documents()?.iter().collect())];
-    list::table(&listed, false, false, &mut table)?;
+    list::table(&listed, false, false, Limit::none(), &mut table)?;
     let table = String::from_utf8_lossy(&table).into_owned();
     let rows: Vec<&str> = table.lines().collect();
     let (listed, rest) = rows.split_at(LISTED.min(rows.len()));
@@ -117,7 +118,8 @@ fn show(folder: &Path) -> anyhow::Result<()> {
     step("Check every byte of it", "tadoc verify sample.tdc")?;
     let verified = corpus.verify(&progress)?;
     progress.finish();
-    indented(&format!("ok: {} documents, {} bytes", verified.documents, verified.bytes))?;
+    let documents = units::counted(verified.documents, "document");
+    indented(&format!("ok: {documents}, {}", units::counted(verified.bytes, "byte")))?;
 
     step(
         "How is the gauge operated? Read it out of the archive",

@@ -184,7 +184,7 @@ fn text(report: &Report) -> String {
     let mut line = |title: &str, value: String| {
         write!(lines, "\n  {title:<10} {value}").expect("a string takes all");
     };
-    let exact = |bytes| format!("{} ({} bytes)", units::size(bytes), units::count(bytes));
+    let exact = |bytes| format!("{} ({})", units::size(bytes), units::counted(bytes, "byte"));
     line("archive", exact(report.archive_bytes));
     line("text", exact(report.text_bytes));
     if let (Some(ratio), Some(bits)) = (report.ratio, report.bits_per_byte) {
@@ -200,14 +200,19 @@ fn text(report: &Report) -> String {
             exact(edits.journal_bytes)
         );
         if edits.torn_bytes > 0 {
-            let torn = units::count(edits.torn_bytes);
-            write!(told, "; {torn} bytes behind them do not count").expect("a string takes all");
+            let torn = units::counted(edits.torn_bytes, "byte");
+            let verb = if edits.torn_bytes == 1 { "does" } else { "do" };
+            write!(told, "; {torn} behind them {verb} not count").expect("a string takes all");
         }
         line("edits", told);
     }
     line(
         "tokens",
-        format!("{} of {} kinds", units::count(report.tokens), units::count(report.token_types)),
+        format!(
+            "{} of {}",
+            units::count(report.tokens),
+            units::counted(report.token_types, "kind")
+        ),
     );
     line("words", format!("{} distinct", units::count(report.words)));
     line("rules", format!("{}, {} deep", units::count(report.rules), units::count(report.depth)));

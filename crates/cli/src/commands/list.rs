@@ -8,12 +8,12 @@ use clap::Args;
 use tadoc::Document;
 use tadoc::access::Scope;
 use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
 
 use super::archives::{ArchiveArguments, Archives, DocumentArguments, ReadArguments, WithArchive};
 use crate::arguments::examples;
-use crate::failure::{Outcome, printable};
+use crate::failure::Outcome;
 use crate::rows::{Format, FormatArguments, RowWriter};
+use crate::screen::{self, Limit};
 use crate::units;
 
 /// List the documents of archives
@@ -26,7 +26,7 @@ use crate::units;
     "tadoc list corpus.tdc --long -d '*.log'"
     "tadoc list 2023.tdc 2024.tdc --with-archive"
     "tadoc list corpus.tdc | sort -t '\t' -k 2 -n | tail -3     the largest"
-    "tadoc list corpus.tdc --format json | jq .bytes"
+    "tadoc list corpus.tdc --format jsonl | jq .bytes"
 ))]
 pub struct List {
     #[command(flatten)]
@@ -53,7 +53,7 @@ const COLUMNS: &[Column] = &[
     Column::text("document"),
     Column::count("bytes"),
     Column::text("mode"),
-    Column::text("modified"),
+    Column::time("modified"),
 ];
 
 /// Documents as rows; a mode or time that is not known is empty.
@@ -84,9 +84,9 @@ impl Rows for Listing<'_> {
                 each(&[name, bytes]);
             } else {
                 let mode = mode(document).unwrap_or_default();
-                let modified = modified(document).unwrap_or_default();
-                let (mode, modified) = (mode.as_bytes(), modified.as_bytes());
-                each(&[name, bytes, Value::Text(mode), Value::Text(modified)]);
+                let (mode, modified) =
+                    (Value::Text(mode.as_bytes()), Value::Time(document.modified));
+                each(&[name, bytes, mode, modified]);
             }
         }
     }
@@ -108,7 +108,9 @@ impl List {
             .collect();
         if self.format.format() == Format::Table {
             let mut output = self.format.open()?;
-            let result = table(&listed, self.with_archive.with_archive, self.long, &mut output);
+            let limit = self.format.limit(&output);
+            let with_archive = self.with_archive.with_archive;
+            let result = table(&listed, with_archive, self.long, limit, &mut output);
             output.finish(result)?;
         } else {
             let columns = self.with_archive.columns(Listing::new(&[], self.long).columns);
@@ -138,34 +140,33 @@ fn mode(document: &Document) -> Option<String> {
     document.mode.map(units::mode)
 }
 
-fn modified(document: &Document) -> Option<String> {
-    document.modified.map(units::moment)
-}
-
-/// Sizes for people, names last so that long ones disturb nothing, and a line of totals: what people know
-/// from `ls`, and not the table that other answers have.
+/// Sizes for people, names last so that long ones disturb nothing, and a line of totals: what
+/// people know from `ls`, and not the table that other answers have. The totals are of all
+/// documents, shown or not.
 pub fn table(
     archives: &[(&Path, Vec<&Document>)],
     with_archive: bool,
     long: bool,
+    mut limit: Limit,
     to: &mut dyn Write,
 ) -> io::Result<()> {
     let documents = archives
         .iter()
         .flat_map(|(archive, documents)| documents.iter().map(move |document| (archive, document)));
-    for (archive, document) in documents.clone() {
+    let shown = limit.take(documents.clone().count() as u64) as usize;
+    for (archive, document) in documents.clone().take(shown) {
         write!(to, "{:>10}  ", units::size(document.bytes))?;
         if long {
-            let modified = modified(document).unwrap_or_default();
             // To the second; the other formats have the rest.
-            let modified = modified.split(['.', 'Z']).next().unwrap_or_default().replace('T', " ");
-            write!(to, "{:>4}  {modified:<19}  ", mode(document).unwrap_or_default())?;
+            let modified = document.modified.map(units::moment_for_people).unwrap_or_default();
+            write!(to, "{:>4}  {modified:<23}  ", mode(document).unwrap_or_default())?;
         }
         if with_archive {
-            write!(to, "{}:", printable(&archive.display().to_string()))?;
+            write!(to, "{}:", screen::path(archive))?;
         }
-        writeln!(to, "{}", printable(&escape(&document.name).to_string()))?;
+        writeln!(to, "{}", screen::name(&document.name))?;
     }
+    to.write_all(limit.last_line("document").as_bytes())?;
     let total = documents.clone().map(|(_, document)| document.bytes).sum();
     writeln!(
         to,
@@ -193,11 +194,11 @@ mod tests {
         let mut bytes = Vec::new();
         let documents = documents();
         let listed = [(Path::new("c.tdc"), documents.iter().collect())];
-        table(&listed, false, true, &mut bytes).unwrap();
+        table(&listed, false, true, Limit::none(), &mut bytes).unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
-            "       5 B  0644  1970-01-01 00:00:00  a,b\\t
-   2.0 KiB                             \\x1b\\xff
+            "       5 B  0644  1970-01-01 00:00:00 UTC  a,b\\t
+   2.0 KiB                                 \\x1b\\xff
    2.0 KiB  in 2 documents\n"
         );
     }
@@ -207,8 +208,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let printed = |format: &str, long| {
             let output = folder.path().join(format!("list.{format}"));
+            let output_only = FormatArguments::default();
             let arguments =
-                FormatArguments { output: Some(output.clone()), force: true, format: None };
+                FormatArguments { output: Some(output.clone()), force: true, ..output_only };
             let documents = documents();
             let documents: Vec<&Document> = documents.iter().collect();
             let listing = Listing::new(&documents, long);
@@ -224,7 +226,7 @@ mod tests {
         );
         assert_eq!(printed("csv", false), "document,bytes\n\"a,b\t\",5\n\x1b\\xff,2048\n");
         assert_eq!(
-            printed("json", false),
+            printed("jsonl", false),
             "{\"document\":\"a,b\\t\",\"bytes\":5}\n{\"document_base64\":\"G/8=\",\"bytes\":2048}\n"
         );
     }

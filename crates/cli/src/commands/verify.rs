@@ -11,7 +11,7 @@ use super::archives::{ArchiveArguments, ReadArguments};
 use crate::arguments::examples;
 use crate::failure::{self, Outcome};
 use crate::progress::Progress;
-use crate::{output, units};
+use crate::{output, screen, units};
 
 /// Check that archives are whole
 ///
@@ -107,9 +107,10 @@ impl Verify {
         }
         let mut line = match self.archives.archives.len() {
             1 => String::new(),
-            _ => format!("{}: ", failure::printable(&archive.display().to_string())),
+            _ => format!("{}: ", screen::path(archive)),
         };
-        line += &format!("ok: {documents} documents, {bytes} bytes");
+        let documents = units::counted(documents, "document");
+        line += &format!("ok: {documents}, {}", units::counted(bytes, "byte"));
         if edits > 0 {
             line += &format!(", with a journal of {}", units::counted(edits, "edit"));
         }

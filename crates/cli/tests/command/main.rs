@@ -8,6 +8,7 @@ mod archives;
 mod edit;
 mod faults;
 mod folder;
+mod formats;
 mod grep;
 mod inputs;
 mod limits;
@@ -19,6 +20,7 @@ mod query;
 mod refusals;
 mod restore;
 mod round_trip;
+mod screens;
 mod signals;
 
 #[cfg(feature = "decompress")]

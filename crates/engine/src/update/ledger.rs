@@ -495,7 +495,7 @@ mod tests {
             ),
             (
                 Edit::Replace { document: 3, offset: 5, length: 1, text },
-                "1 bytes from offset 5 on are past the end of “d”, which has 0 from there; give a smaller length",
+                "1 byte from offset 5 on is past the end of “d”, which has 0 from there; give a smaller length",
             ),
             (
                 Edit::Append { document: 1, text },

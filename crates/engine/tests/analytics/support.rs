@@ -30,6 +30,7 @@ fn cells(row: &[Value<'_>]) -> Row {
         Value::Terms(terms) => text(terms.join(&b" "[..])),
         Value::Count(count) => Cell::Count(*count),
         Value::Real(number) => Cell::Real(*number),
+        Value::Time(_) => panic!("no times here"),
     });
     cells.collect()
 }

@@ -9,7 +9,6 @@ use clap::{Args, ValueHint};
 use rayon::prelude::*;
 use tadoc::access::{self, Found, Scope};
 use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
 
 use super::arguments::AccessArguments;
 use super::phrase::archives_and_last;
@@ -18,7 +17,7 @@ use super::{Opened, find_query};
 use crate::arguments::{at_least_one, examples};
 use crate::commands::archives::{DocumentArguments, WithArchive};
 use crate::commands::terms::AnalyzerArguments;
-use crate::failure::{Outcome, printable};
+use crate::failure::Outcome;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, in_line, wide};
 
@@ -44,7 +43,7 @@ const WORD: Style = AnsiColor::Red.on_default().bold();
         "tadoc find corpus.tdc 'tide gauge maintenance'"
         "tadoc find corpus.tdc '\"tide gauge\" maintenance -battery'"
         "tadoc find 2023.tdc 2024.tdc 'broken connections' --stem english --top 3 --with-archive"
-        "tadoc find corpus.tdc error -d 'logs/*' --no-snippets --format json"
+        "tadoc find corpus.tdc error -d 'logs/*' --no-snippets --format jsonl"
     )
 )]
 pub struct Find {
@@ -170,9 +169,9 @@ impl Documents<'_, '_> {
         let mut list = String::new();
         for (place, found) in self.found.iter().enumerate() {
             let opened = &self.opened[found.archive];
-            let mut name = printable(&escape(opened.name(found.document)).to_string());
+            let mut name = screen::name(opened.name(found.document));
             if with_archive {
-                name = format!("{}:{name}", printable(&opened.path().display().to_string()));
+                name = format!("{}:{name}", screen::path(opened.path()));
             }
             let score = format!("{:.3}", found.score);
             list +=

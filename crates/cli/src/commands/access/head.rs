@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use clap::Args;
-use tadoc::text::escape;
 
 use super::arguments::{AccessArguments, DocumentOf, PrintedArguments};
 use super::lines::Lines;
 use crate::arguments::examples;
-use crate::failure::{Outcome, printable};
+use crate::failure::Outcome;
 use crate::output::Output;
+use crate::screen;
 
 /// Print the first lines or bytes of documents
 ///
@@ -65,10 +65,10 @@ impl Head {
             if documents.len() > 1 || self.with_archive {
                 let gap = if number > 0 { "\n" } else { "" };
                 let archive = match self.with_archive {
-                    true => format!("{}:", printable(&opened.path().display().to_string())),
+                    true => format!("{}:", screen::path(opened.path())),
                     false => String::new(),
                 };
-                let name = printable(&escape(opened.name(document)).to_string());
+                let name = screen::name(opened.name(document));
                 writeln!(output, "{gap}==> {archive}{name} <==")?;
             }
             let range = match self.bytes {

@@ -9,7 +9,6 @@ use clap::Args;
 use rayon::prelude::*;
 use tadoc::Document;
 use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
 
 use super::Opened;
 use super::arguments::AccessArguments;
@@ -18,10 +17,10 @@ use super::phrase::PhraseArguments;
 use super::places::for_each_batch;
 use crate::arguments::examples;
 use crate::commands::archives::{DocumentArguments, WithArchive};
-use crate::failure::{Outcome, printable};
+use crate::failure::Outcome;
 use crate::output::Output;
 use crate::rows::{Format, FormatArguments, RowWriter};
-use crate::screen::{self, fit, fit_end, fit_start, in_line, wide};
+use crate::screen::{self, Limit, fit, fit_end, fit_name, fit_start, in_line, wide};
 
 /// So many occurrences are read at a time; the first ones say how wide columns are.
 const BATCH: usize = 1000;
@@ -96,7 +95,7 @@ impl Kwic {
             let Some(asked) = sought.asked(opened, &self.documents)? else {
                 return Ok(Outcome::Negative);
             };
-            let mut writer = Writer::open(&self.format, &self.with_archive)?;
+            let mut writer = Writer::open(&self.format, &self.with_archive, self.max_count)?;
             let extent = self.words.map_or(Extent::Characters(self.context), Extent::Words);
             let batch = (BATCH_BYTES / extent.bytes()).clamp(1, BATCH as u64) as usize;
             let found = for_each_batch(&asked, self.max_count, batch, &mut |opened, places| {
@@ -106,7 +105,8 @@ impl Kwic {
                     terms: sought.terms(opened.lexer),
                     extent,
                 };
-                let contexts = places.par_iter().map(|&place| reader.read(place));
+                let shown = &places[..writer.take(places.len())];
+                let contexts = shown.par_iter().map(|&place| reader.read(place));
                 let contexts = opened.told(contexts.collect::<tadoc::Result<Vec<_>>>())?;
                 writer.write(opened, &contexts)
             })?;
@@ -125,17 +125,34 @@ struct Writer<'w> {
 
 enum To {
     Rows(Box<RowWriter>),
-    Lines { output: Output, layout: Option<Layout> },
+    Lines { output: Output, layout: Option<Layout>, limit: Limit },
 }
 
 impl<'w> Writer<'w> {
-    fn open(format: &FormatArguments, with_archive: &'w WithArchive) -> anyhow::Result<Self> {
+    /// A terminal gets the first lines, unless all are asked for or there are at `most` so many.
+    fn open(
+        format: &FormatArguments,
+        with_archive: &'w WithArchive,
+        most: Option<u64>,
+    ) -> anyhow::Result<Self> {
         let columns = with_archive.columns(COLUMNS);
         let to = match format.format() {
-            Format::Table => To::Lines { output: format.open()?, layout: None },
+            Format::Table => {
+                let output = format.open()?;
+                let limit = if most.is_some() { Limit::none() } else { format.limit(&output) };
+                To::Lines { output, layout: None, limit }
+            }
             _ => To::Rows(Box::new(RowWriter::open(format, columns)?)),
         };
         Ok(Self { with_archive, columns, to })
+    }
+
+    /// How many of so many more contexts are to be written.
+    fn take(&mut self, contexts: usize) -> usize {
+        match &mut self.to {
+            To::Rows(_) => contexts,
+            To::Lines { limit, .. } => limit.take(contexts as u64) as usize,
+        }
     }
 
     fn write(&mut self, opened: &Opened<'_>, contexts: &[Context]) -> anyhow::Result<()> {
@@ -145,13 +162,13 @@ impl<'w> Writer<'w> {
                 let write = |rows: &dyn Rows| writer.write(rows);
                 self.with_archive.write(self.columns, &rows, &|_| opened.path(), write)
             }
-            To::Lines { output, layout } => {
+            To::Lines { output, layout, .. } => {
                 let archive = match self.with_archive.with_archive {
-                    true => format!("{}:", printable(&opened.path().display().to_string())),
+                    true => format!("{}:", screen::path(opened.path())),
                     false => String::new(),
                 };
                 let name = |context: &Context| {
-                    archive.clone() + &printable(&escape(opened.name(context.place.0)).to_string())
+                    archive.clone() + &screen::name(opened.name(context.place.0))
                 };
                 let layout = layout.get_or_insert_with(|| {
                     let width = output.terminal_width().unwrap_or(screen::WIDTH);
@@ -169,7 +186,10 @@ impl<'w> Writer<'w> {
     fn finish(self) -> anyhow::Result<()> {
         match self.to {
             To::Rows(writer) => writer.finish(),
-            To::Lines { output, .. } => output.finish(anyhow::Ok(())),
+            To::Lines { mut output, limit, .. } => {
+                output.write_all(limit.last_line("occurrence").as_bytes())?;
+                output.finish(anyhow::Ok(()))
+            }
         }
     }
 }
@@ -205,26 +225,18 @@ impl Layout {
             false => line.push_str(text),
         };
         let pad = |line: &mut String, columns: usize| line.extend((0..columns).map(|_| ' '));
-        // Of a long name the end tells more.
-        let (shown, taken) = match wide(name) <= self.name {
-            true => (name.to_owned(), wide(name)),
-            false => {
-                let (end, taken) = fit_end(name, self.name.saturating_sub(1));
-                (format!("…{end}"), taken + 1)
-            }
-        };
-        write(&mut line, NAME, &shown);
-        pad(&mut line, self.name.saturating_sub(taken) + GAP.len());
+        let name = fit_name(name, self.name);
+        write(&mut line, NAME, &name);
+        pad(&mut line, self.name.saturating_sub(wide(&name)) + GAP.len());
         let left = in_line(&context.left);
         let (left, taken) = fit_end(&left, self.left);
         pad(&mut line, self.left - taken);
         line.push_str(left);
         let keyword = in_line(&context.keyword);
-        let (fitting, shown) = fit(&keyword, self.keyword);
-        let ellipsis = if fitting.len() < keyword.len() { "…" } else { "" };
-        write(&mut line, KEYWORD, &format!("{fitting}{ellipsis}"));
+        let keyword = fit(&keyword, self.keyword);
+        write(&mut line, KEYWORD, &keyword);
         let right = in_line(&context.right);
-        let before = self.name + GAP.len() + self.left + shown;
+        let before = self.name + GAP.len() + self.left + wide(&keyword);
         line.push_str(fit_start(&right, self.width.saturating_sub(before)));
         line.truncate(line.trim_end().len());
         line.push('\n');
@@ -294,7 +306,7 @@ mod tests {
         let lines = lines(&contexts, 60, false);
         assert_eq!(lines[0], "a.txt            to be or not to be, that is\n");
         assert_eq!(lines[1], "日本.txt               日本語 To be\n");
-        assert_eq!(lines[2], "…a/document.txt               to be the end\n");
+        assert_eq!(lines[2], "long/pa…ent.txt               to be the end\n");
     }
 
     #[test]

@@ -244,7 +244,7 @@ fn write(
         })
         .collect();
     for piece in written {
-        output.write_all(&piece)?;
+        output.json_lines(&piece)?;
     }
     Ok(())
 }

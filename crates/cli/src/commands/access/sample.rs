@@ -65,6 +65,7 @@ impl Sample {
             });
             let columns = self.with_archive.columns(COLUMNS);
             let mut writer = RowWriter::open(&self.format, columns)?;
+            writer.show_all();
             let asked: Vec<(&access::Access<'_>, &Scope)> =
                 opened.iter().map(|opened| &opened.access).zip(&scopes).collect();
             let (mut drawn, mut written) = (0, Ok(()));

@@ -33,7 +33,7 @@ const BATCH: usize = 1 << 14;
         "tadoc search 2023.tdc 2024.tdc 'not to be' --ignore-case --with-archive"
         "tadoc search corpus.tdc connection --stem english -d 'notes/*' --max-count 100"
         "tadoc search corpus.tdc --match '^colou?r'"
-        "tadoc search corpus.tdc error --format json | jq .offset"
+        "tadoc search corpus.tdc error --format jsonl | jq .offset"
     )
 )]
 pub struct Search {
@@ -102,6 +102,9 @@ impl Search {
             };
             let columns = self.with_archive.columns(places::COLUMNS);
             let mut writer = RowWriter::open(&self.format, columns)?;
+            if self.max_count.is_some() {
+                writer.show_all();
+            }
             let found = for_each_batch(&asked, self.max_count, BATCH, &mut |opened, places| {
                 let rows = Places { documents: opened.documents, places };
                 let write = |rows: &dyn Rows| writer.write(rows);

@@ -166,6 +166,9 @@ fn ask(
         true => RowWriter::open_matrix(&shared.format, columns)?,
         false => RowWriter::open(&shared.format, columns)?,
     };
+    if limits.top.is_some() {
+        writer.show_all();
+    }
     costs.open = watch.lap();
 
     let progress = Progress::new(quiet);

@@ -297,7 +297,7 @@ fn write(
             Err(error) => result::error(&mut lines, &error.to_string()),
         }
     }
-    let written = output.write_all(&lines).and_then(|()| output.flush());
+    let written = output.json_lines(&lines).and_then(|()| output.flush());
     written.map_err(|source| tadoc::Error::Io { path: "standard output".into(), source })
 }
 

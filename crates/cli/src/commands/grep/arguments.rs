@@ -14,10 +14,11 @@ use crate::commands::archives::{DocumentArguments, ReadArguments};
 
 /// Print lines that match a regular expression, as ripgrep does
 ///
-/// The archive is searched as it is: what a repeated passage does to the expression is found out once. Lines are
-/// printed as `document:line`, with -n as `document:number:line`; on a terminal under the name of their document, with
-/// numbers and colours. The syntax of expressions is that of ripgrep (the Rust crate regex), with Unicode; nothing
-/// matches across lines.
+/// The archive is searched as it is: what a repeated passage does to the expression is found out
+/// once. Lines are printed as `document:line`, with -n as `document:number:line`; on a terminal
+/// under the name of their document, with numbers and colours, and with what would steer the
+/// terminal escaped (--null and pipes get all bytes as they are). The syntax of expressions is that
+/// of ripgrep (the Rust crate regex), with Unicode; nothing matches across lines.
 ///
 /// A document with a NUL byte is binary: instead of its lines it is told that it matches, unless -a is given. Counts,
 /// names and --json are as for text.
@@ -176,6 +177,10 @@ pub struct PrintArguments {
     #[arg(long, overrides_with = "heading")]
     no_heading: bool,
 
+    /// End names of documents with a NUL byte, and print all bytes as they are
+    #[arg(short = '0', long)]
+    pub null: bool,
+
     /// Colours
     #[arg(long, value_enum, default_value_t = Colors::Auto, value_name = "WHEN")]
     color: Colors,
@@ -268,6 +273,11 @@ impl Grep {
 }
 
 impl PrintArguments {
+    /// Whether what would steer a terminal is escaped.
+    pub fn escapes(&self, terminal: bool) -> bool {
+        terminal && !self.null
+    }
+
     pub fn numbers_lines(&self, terminal: bool) -> bool {
         (self.line_number || self.column || self.pretty || terminal) && !self.no_line_number
     }

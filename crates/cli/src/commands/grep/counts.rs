@@ -15,6 +15,7 @@ pub struct Counts<'c> {
     shows: Shows,
     with_name: bool,
     with_archive: bool,
+    null: bool,
     colors: bool,
     found: bool,
 }
@@ -51,6 +52,7 @@ impl<'c> Counts<'c> {
             shows,
             with_name: !print.no_filename,
             with_archive: print.with_archive,
+            null: print.null,
             colors,
             found: false,
         }
@@ -99,11 +101,11 @@ impl Sink for Counts<'_> {
             }
             if let Some(count) = count {
                 if self.with_name {
-                    row.push(b':');
+                    row.push(if self.null { 0 } else { b':' });
                 }
                 row.extend_from_slice(itoa::Buffer::new().format(count).as_bytes());
             }
-            row.push(b'\n');
+            row.push(if self.null && count.is_none() { 0 } else { b'\n' });
             put(self.output, &row)?;
         }
         Ok(ControlFlow::Continue(()))

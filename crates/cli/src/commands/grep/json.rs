@@ -13,7 +13,7 @@ use serde_json::json;
 use tadoc::grep::{Line, Options, Pattern, Sink, Summary};
 
 use super::arguments::PrintArguments;
-use super::{Names, Printer, put};
+use super::{Names, Printer};
 use crate::output::Output;
 
 pub struct Json<'j> {
@@ -144,7 +144,7 @@ impl<'j> Json<'j> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         self.own.bytes_printed += line.len() as u64;
-        put(self.output, &line)
+        self.output.json_lines(&line)
     }
 
     /// Writes the summary of so many documents; tells whether anything was found.
@@ -154,7 +154,7 @@ impl<'j> Json<'j> {
         let data = json!({ "elapsed_total": elapsed, "stats": self.all });
         let mut line = serde_json::to_vec(&json!({ "data": data, "type": "summary" }))?;
         line.push(b'\n');
-        put(self.output, &line)?;
+        self.output.json_lines(&line)?;
         Ok(self.all.searches_with_match > 0)
     }
 }

@@ -7,6 +7,7 @@ mod counts;
 mod json;
 mod lines;
 
+use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
@@ -19,6 +20,7 @@ use self::lines::Lines;
 use super::archives::{Archives, Chosen};
 use crate::failure::Outcome;
 use crate::output::Output;
+use crate::screen;
 
 impl Grep {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
@@ -42,7 +44,8 @@ impl Grep {
             Some(Chosen::Documents(places)) => places,
         };
         let mut output = Output::new();
-        let names = Names { archives, tables: &tables, searched: 0 };
+        let escapes = self.print.escapes(output.is_terminal());
+        let names = Names { archives, tables: &tables, searched: 0, escapes };
         let result = match options.want {
             Want::Lines if self.print.json => {
                 options.numbers = true;
@@ -105,6 +108,8 @@ struct Names<'n> {
     archives: &'n Archives,
     tables: &'n [&'n [tadoc::Document]],
     searched: usize,
+    /// Whether names are shown with what would steer a terminal escaped.
+    escapes: bool,
 }
 
 impl<'n> Names<'n> {
@@ -119,11 +124,18 @@ impl<'n> Names<'n> {
 
     /// Appends the name of a document, behind the archive's if that is told too.
     fn write(&self, document: usize, with_archive: bool, colors: bool, into: &mut Vec<u8>) {
+        let shown = |bytes: &'n [u8]| -> Cow<'n, [u8]> {
+            match self.escapes {
+                true => screen::name(bytes).into_bytes().into(),
+                false => bytes.into(),
+            }
+        };
         if with_archive {
-            Style::NAME.write(colors, self.archive().as_os_str().as_encoded_bytes(), into);
+            let archive = shown(self.archive().as_os_str().as_encoded_bytes());
+            Style::NAME.write(colors, &archive, into);
             into.push(b':');
         }
-        Style::NAME.write(colors, &self.get(document).name, into);
+        Style::NAME.write(colors, &shown(&self.get(document).name), into);
     }
 }
 
