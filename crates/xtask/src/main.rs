@@ -27,7 +27,7 @@ Commands:
                                 run fuzzers (lexer, builders, archive, round_trip) for 60 or N seconds each;
                                 --seeds only writes what they start from
   test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, ripgrep, gpu, test, doctest,
-                                doc, python, fuzz; --quick leaves the fuzzers out
+                                doc, python, fuzz, attack; --quick leaves out the last two
   attack [--seconds N] [--seed S] [--binary PATH] [--jobs N] [--kills N] [--signals N] [--write FILE]
                                 run the command on mutated archives, views and pools for 60 or N seconds, then kill
                                 and signal N writing commands; what is found is in target/attack

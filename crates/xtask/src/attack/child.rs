@@ -13,7 +13,7 @@ use nix::sys::time::TimeValLike;
 use wait4::{ResUse, Wait4};
 
 /// A child that takes more memory is ended, so that it takes none from others.
-const MOST_MEMORY: u64 = 3 << 30;
+const MOST_MEMORY: u64 = 1 << 30;
 /// A child that prints more is ended, and what it printed is not compared.
 const MOST_OUTPUT: u64 = 64 << 20;
 /// Of standard error, so many bytes are kept.

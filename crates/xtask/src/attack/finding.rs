@@ -49,8 +49,10 @@ impl Fault {
     /// The fault that a run shows by itself, but for hangs, which are looked at again.
     pub fn of(run: &Outcome, files: &Files) -> Option<Self> {
         if let Some((_, told)) = run.stderr.split_once("panicked at ") {
-            let place = told.split(['\n', ' ']).next().unwrap_or_default();
-            return Some(Self::Panic(place.trim_end_matches(':').to_owned()));
+            let place = told.split(['\n', ' ']).next().unwrap_or_default().trim_end_matches(':');
+            // Of another crate's sources, what is behind the registry.
+            let place = place.split_once("/registry/src/").map_or(place, |(_, path)| path);
+            return Some(Self::Panic(place.to_owned()));
         }
         let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
         let too_large = run.peak_bytes > MOST_MEMORY && bytes < SMALL_FILE;

@@ -3,18 +3,14 @@
 
 use std::ops::Range;
 
-use tadoc_oracle::Random;
-use xxhash_rust::xxh64::{Xxh64, xxh64};
+use tadoc_oracle::{Random, mend_pool, mend_view};
 
 use super::tweak;
 
 const VIEW_HEADER: usize = 256;
-/// Bytes that have a checksum of their own, in views and pools.
-const BLOCK: usize = 1 << 20;
 const ALIGNMENT: usize = 256;
 /// Bytes of an element of each of a view's arrays.
 const WIDTHS: [usize; 7] = [1, 8, 4, 4, 4, 4, 4];
-const POOL_HEADER: usize = 64;
 const SLOTS: [usize; 2] = [1 << 15, 1 << 16];
 const SLOT_HEAD: usize = 256;
 const SLOT_TABLE: usize = 128;
@@ -42,25 +38,6 @@ fn arrays(view: &[u8]) -> Option<Vec<Range<usize>>> {
     (at <= view.len()).then_some(arrays)
 }
 
-/// Makes the checksums of a view hold, as far as they can be found.
-pub fn mend_view(view: &mut [u8]) {
-    if view.len() < VIEW_HEADER {
-        return;
-    }
-    if let Some(arrays) = arrays(view) {
-        let end = arrays.last().expect("there are seven").end.next_multiple_of(ALIGNMENT);
-        let blocks: Vec<u64> =
-            view[VIEW_HEADER..end].chunks(BLOCK).map(|block| xxh64(block, 0)).collect();
-        for (place, sum) in blocks.into_iter().enumerate() {
-            if end + 8 * place + 8 <= view.len() {
-                put(view, end + 8 * place, sum);
-            }
-        }
-    }
-    let sum = xxh64(&view[..VIEW_HEADER - 8], 0);
-    put(view, VIEW_HEADER - 8, sum);
-}
-
 /// A mutant of a view whose checksums hold, and what was done.
 pub fn mutate_view(view: &[u8], random: &mut Random) -> (Vec<u8>, &'static str) {
     let mut view = view.to_vec();
@@ -86,12 +63,10 @@ fn change_view(view: &mut [u8], random: &mut Random) -> &'static str {
     "view array"
 }
 
-/// A table of a pool: where its entry in the checkpoint is, and what that says.
+/// A table of a pool.
 struct Table {
-    entry: usize,
     kind: u32,
     bytes: Range<usize>,
-    identity: u64,
 }
 
 /// The tables of the checkpoint in a slot that lie within the file.
@@ -102,12 +77,8 @@ fn tables(pool: &[u8], slot: usize) -> Vec<Table> {
         .filter_map(|entry| {
             let start = usize::try_from(get(pool, entry + 8)).ok()?;
             let end = start.checked_add(usize::try_from(get(pool, entry + 16)).ok()?)?;
-            (start >= SLOTS[1] && end <= pool.len()).then(|| Table {
-                entry,
-                kind: get(pool, entry) as u32,
-                bytes: start..end,
-                identity: get(pool, entry + 24),
-            })
+            (start >= SLOTS[1] && end <= pool.len())
+                .then(|| Table { kind: get(pool, entry) as u32, bytes: start..end })
         })
         .collect()
 }
@@ -121,62 +92,6 @@ fn is_used(pool: &[u8], slot: usize) -> bool {
 fn newest(pool: &[u8]) -> usize {
     let used = SLOTS.into_iter().filter(|&slot| is_used(pool, slot));
     used.max_by_key(|&slot| get(pool, slot + 8)).unwrap_or(SLOTS[1])
-}
-
-/// Makes the checksums of a pool hold: of its header, its newest checkpoint and all finished tables of that.
-pub fn mend_pool(pool: &mut [u8]) {
-    if pool.len() < 3 << 15 {
-        return;
-    }
-    let sum = xxh64(&pool[..POOL_HEADER - 8], 0);
-    put(pool, POOL_HEADER - 8, sum);
-    let slot = newest(pool);
-    let at_work = get(pool, slot + 24) != 0;
-    let tables = tables(pool, slot);
-    let finished = tables.len() - usize::from(at_work && !tables.is_empty());
-    for table in &tables[..finished] {
-        mend_table(pool, table);
-    }
-    mend_checkpoint(pool, slot);
-}
-
-fn mend_checkpoint(pool: &mut [u8], slot: usize) {
-    let count = (get(pool, slot + 16) as usize).min(MOST_TABLES);
-    let sum = xxh64(&pool[slot + 8..slot + SLOT_HEAD + SLOT_TABLE * count], 0);
-    put(pool, slot, sum);
-}
-
-fn mend_table(pool: &mut [u8], table: &Table) {
-    let Table { entry, kind, identity, .. } = *table;
-    let range = table.bytes.clone();
-    let digest = match kind {
-        1 => {
-            mend_view(&mut pool[range.clone()]);
-            let sums = (8 * range.len().div_ceil(BLOCK)).min(range.len());
-            let mut hash = Xxh64::new(identity);
-            hash.update(&pool[range.clone()][..VIEW_HEADER.min(range.len())]);
-            hash.update(&pool[range.end - sums..range.end]);
-            hash.digest()
-        }
-        5 => {
-            mend_blocks(&mut pool[range], identity);
-            xxh64(&[], identity)
-        }
-        _ => {
-            if kind == 4 {
-                mend_blocks(&mut pool[range.clone()], identity);
-            }
-            let start = range.end.next_multiple_of(ALIGNMENT);
-            let sums: Vec<u8> = pool[range]
-                .chunks(BLOCK)
-                .flat_map(|block| xxh64(block, identity).to_le_bytes())
-                .collect();
-            let Some(place) = pool.get_mut(start..start + sums.len()) else { return };
-            place.copy_from_slice(&sums);
-            xxh64(&sums, identity)
-        }
-    };
-    put(pool, entry + 32, digest);
 }
 
 /// The entries of a table of blocks: where each one's list is, and how many sections that has. The directory ends where
@@ -205,25 +120,6 @@ fn lists(table: &[u8]) -> Vec<(usize, Range<usize>)> {
     lists
 }
 
-/// Makes the checksums of blocks hold that have one.
-fn mend_blocks(table: &mut [u8], identity: u64) {
-    for (operation, (entry, list)) in lists(table).into_iter().enumerate() {
-        if get(table, entry + 16) == 0 {
-            continue;
-        }
-        let mut hash = Xxh64::new(identity.wrapping_add(operation as u64));
-        for section in list.clone().step_by(16) {
-            let start = usize::try_from(get(table, section)).unwrap_or(usize::MAX);
-            let length = usize::try_from(get(table, section + 8)).unwrap_or(usize::MAX);
-            if let Some(bytes) = start.checked_add(length).and_then(|end| table.get(start..end)) {
-                hash.update(bytes);
-            }
-        }
-        hash.update(&table[list]);
-        put(table, entry + 16, hash.digest().max(1));
-    }
-}
-
 /// A mutant of a pool whose checksums hold, and what was done.
 pub fn mutate_pool(pool: &[u8], random: &mut Random) -> (Vec<u8>, &'static str) {
     let mut pool = pool.to_vec();
@@ -234,7 +130,7 @@ pub fn mutate_pool(pool: &[u8], random: &mut Random) -> (Vec<u8>, &'static str) 
         // Identities and names stay: a table of another one is not looked at.
         let at = 8 + random.below(entries as u64) as usize;
         tweak::word(&mut pool[slot + 8..slot + 8 + entries], at - 8, random);
-        mend_checkpoint(&mut pool, slot);
+        mend_pool(&mut pool);
         return (pool, "pool checkpoint");
     }
     let table = random.choose(&tables);

@@ -70,7 +70,7 @@ pub fn run(options: &Options) -> Result<bool> {
         tally: Mutex::new(Tally::default()),
     };
     attack.run_victims(options.jobs)?;
-    attack.mutate(options.jobs, start + Duration::from_secs(options.seconds))?;
+    attack.mutate(options.jobs, Instant::now() + Duration::from_secs(options.seconds))?;
     if options.kills + options.signals > 0 {
         interrupt::run(&attack, options.jobs, options.kills, options.signals)?;
     }
@@ -107,8 +107,8 @@ fn ensure_mended(victims: &[Victim]) -> Result<()> {
         let mut mended = bytes.to_vec();
         match victim.target {
             Target::Archive => mended = archive::rewritten(bytes),
-            Target::View => image::mend_view(&mut mended),
-            Target::Pool => image::mend_pool(&mut mended),
+            Target::View => tadoc_oracle::mend_view(&mut mended),
+            Target::Pool => tadoc_oracle::mend_pool(&mut mended),
         }
         ensure!(mended == bytes, "mending a whole {} changes it", victim.kind);
     }

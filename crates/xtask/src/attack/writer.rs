@@ -50,7 +50,6 @@ pub struct Writer {
 
 const ARCHIVE: &str = "a.tdc";
 const NEW: &str = "new.tdc";
-const POOL: &str = "a.pool";
 const ROWS: &str = "rows.tsv";
 const FOLDER: &str = "restored";
 
