@@ -16,6 +16,8 @@ use crate::{debian, files, fuzz};
 
 /// Each fuzzer runs for so many seconds.
 const FUZZ_SECONDS: u32 = 10;
+/// Mutants are made for so many seconds; then so many writing commands are killed, and signalled.
+const ATTACK: [&str; 6] = ["--seconds", "60", "--kills", "52", "--signals", "78"];
 
 /// A step, by its name.
 type Step = (&'static str, fn(&Run) -> Result<Outcome>);
@@ -31,6 +33,7 @@ const STEPS: [Step; 10] = [
     ("python", python),
     ("formats", formats),
     ("fuzz", fuzz),
+    ("attack", attack),
 ];
 
 /// How a step ended, if it did not fail; with some words about it.
@@ -59,7 +62,7 @@ impl Options {
         if names.is_empty() {
             names = STEPS.iter().map(|(name, _)| *name).collect();
         }
-        names.retain(|name| !quick || *name != "fuzz");
+        names.retain(|name| !quick || !["fuzz", "attack"].contains(name));
         Ok(Self { names })
     }
 }
@@ -316,4 +319,11 @@ fn fuzz(run: &Run) -> Result<Outcome> {
         counts.push(format!("{target} {runs}"));
     }
     Ok(Outcome::Passed(format!("runs: {}", counts.join(", "))))
+}
+
+/// Mutants, kills and signals, with the command that the tests have built.
+fn attack(run: &Run) -> Result<Outcome> {
+    let this = std::env::current_exe().context("finding this program")?;
+    run.run(Command::new(this).arg("attack").args(ATTACK))?;
+    Ok(Outcome::Passed(run.line_with("attack", " mutants, ")))
 }
