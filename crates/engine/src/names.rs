@@ -1,11 +1,13 @@
 //! Names of documents: which of them can be the path of a file below some folder.
 //!
-//! One check for all who give names (compressing, adding, renaming) and for restoring, so that what can be stored can be
-//! restored. Archives of other programs may have any names; they can be read, and restoring passes over them.
+//! One check for all who give names (compressing, adding, renaming) and for restoring, so that what
+//! can be stored can be restored. Archives of other programs may have any names; they can be read,
+//! and restoring passes over them.
 
 use crate::error::{Error, Result};
 
-/// Why no file below a folder can have this name, in words that follow "it" or "its name"; `Ok` if one can.
+/// Why no file below a folder can have this name, in words that follow "it" or "its name"; `Ok` if
+/// one can.
 pub(crate) fn check(name: &[u8]) -> std::result::Result<(), &'static str> {
     match name {
         [] => return Err("is empty"),
@@ -49,8 +51,8 @@ pub(crate) fn folders(name: &[u8]) -> impl Iterator<Item = &[u8]> {
     memchr::memchr_iter(b'/', name).map(|at| &name[..at])
 }
 
-/// Fails if a name is also a folder that another one is in. The names are in byte order. O(names · log names), and less where
-/// names share their folders.
+/// Fails if a name is also a folder that another one is in. The names are in byte order. O(names ·
+/// log names), and less where names share their folders.
 pub(crate) fn check_no_file_is_a_folder<'n>(names: &[&'n [u8]]) -> Result<()> {
     let mut before: &'n [u8] = &[];
     for &name in names {

@@ -1,8 +1,9 @@
-//! The folder that an archive's names are relative to: how it is recorded, and how further files are named by it.
+//! The folder that an archive's names are relative to: how it is recorded, and how further files
+//! are named by it.
 //!
-//! A path is recorded from the archive's own folder where the one is inside the other, so that both can be moved together; of
-//! any other folder only a hash is recorded, which a path can be compared with and which tells nobody where a person keeps
-//! files.
+//! A path is recorded from the archive's own folder where the one is inside the other, so that both
+//! can be moved together; of any other folder only a hash is recorded, which a path can be compared
+//! with and which tells nobody where a person keeps files.
 
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
@@ -33,7 +34,8 @@ enum Known {
 }
 
 impl Naming {
-    /// How the files of an archive were named; `None` where that is not recorded, or no longer means anything.
+    /// How the files of an archive were named; `None` where that is not recorded, or no longer
+    /// means anything.
     pub(crate) fn of(origin: &Origin, archive: &Path) -> Option<Self> {
         let base = match &origin.base {
             Base::Unknown => return None,
@@ -48,7 +50,8 @@ impl Naming {
         &self.prefix
     }
 
-    /// The path of a file or folder from the archive's base; `None` if it is not below that. `path` is absolute.
+    /// The path of a file or folder from the archive's base; `None` if it is not below that. `path`
+    /// is absolute.
     pub fn relative<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         match &self.base {
             Known::Folder(folder) => path.strip_prefix(folder).ok(),

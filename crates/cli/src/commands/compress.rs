@@ -21,8 +21,9 @@ use crate::{output, units};
 ///
 /// Folders are taken with all that is in them, except symbolic links, pipes, sockets and devices. With
 /// one folder given, documents are named by their paths inside it, otherwise by the paths as given,
-/// without a leading /, ./ or ../; with -C, by their paths below that folder. `tadoc add` names files
-/// likewise. The archive appears under its name only when it is whole; a pipe or device is written into.
+/// without a leading /, ./ or ../; with -C, by their paths below that folder. `tadoc add` names
+/// files likewise. The archive appears under its name only when it is whole; a pipe or device is
+/// written into.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc compress [OPTIONS] -o <ARCHIVE> <PATH>...",

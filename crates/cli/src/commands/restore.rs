@@ -23,9 +23,9 @@ const NAMED: usize = 20;
 ///
 /// Files get back their bytes, modification times and modes, and are compared with their digests.
 /// Nothing is written outside of the folder, and nothing there is replaced unless --force is given.
-/// What cannot be written, is there already or is damaged is left out and told, all else is restored,
-/// and the exit code is 1. Of an archive made with `--split lines`, the files are restored and not
-/// their lines.
+/// What cannot be written, is there already or is damaged is left out and told, all else is
+/// restored, and the exit code is 1. Of an archive made with `--split lines`, the files are
+/// restored and not their lines.
 #[derive(Debug, Args)]
 #[command(
     after_help = examples!(
@@ -45,7 +45,8 @@ pub struct Restore {
     ///
     /// A name is as `tadoc list` prints it. Where no document has that name it is a glob: * stands for any
     /// characters (/ too), ? for one, [a-z] for one of a set. Quote globs, so that the shell leaves them
-    /// alone. Of an archive made with `--split lines`, these are names of files, without line numbers.
+    /// alone. Of an archive made with `--split lines`, these are names of files, without line
+    /// numbers.
     #[arg(value_name = "DOCUMENT")]
     documents: Vec<OsString>,
 

@@ -30,7 +30,8 @@ pub struct InputArguments {
 
     /// Take paths relative to DIR, and name documents by them
     ///
-    /// Paths in lists too, but not those of archives and lists themselves. Paths that lead out of DIR are refused.
+    /// Paths in lists too, but not those of archives and lists themselves. Paths that lead out of
+    /// DIR are refused.
     #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     directory: Option<PathBuf>,
 
@@ -51,7 +52,8 @@ pub struct InputArguments {
 
     /// Leave out what cannot be read, with a warning, rather than fail
     ///
-    /// With -z also files that are cut short or damaged: each is decompressed to a temporary file first.
+    /// With -z also files that are cut short or damaged: each is decompressed to a temporary file
+    /// first.
     #[arg(long)]
     skip_unreadable: bool,
 }
@@ -93,8 +95,8 @@ impl InputArguments {
     }
 }
 
-/// Says what was left out: a line for each reason, with a few of the paths; every unreadable file has its own. And says if
-/// compressed files were taken as they are.
+/// Says what was left out: a line for each reason, with a few of the paths; every unreadable file
+/// has its own. And says if compressed files were taken as they are.
 pub fn warn_of(collected: &Collected) {
     for skipped in &collected.skipped {
         if let Some(error) = &skipped.error {

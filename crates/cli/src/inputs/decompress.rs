@@ -109,8 +109,8 @@ impl Compression {
 const IN_MEMORY: usize = 16 << 20;
 const CHUNK: u64 = 1 << 20;
 
-/// Reads a content to its end, into memory or a temporary file without a name, and gives it anew: or an error before anything of
-/// it was taken.
+/// Reads a content to its end, into memory or a temporary file without a name, and gives it anew:
+/// or an error before anything of it was taken.
 pub fn read_whole(content: Reader) -> io::Result<Reader> {
     let mut content = content;
     let mut whole = tempfile::SpooledTempFile::new(IN_MEMORY);

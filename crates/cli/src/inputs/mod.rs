@@ -194,8 +194,8 @@ impl Collector<'_> {
         }
     }
 
-    /// What a path that was given is called, without what stands before all names: as the archive's own files, or else by the
-    /// path as given. Of the only folder it is empty.
+    /// What a path that was given is called, without what stands before all names: as the archive's
+    /// own files, or else by the path as given. Of the only folder it is empty.
     fn name(&self, given: &Path, only_folder: bool) -> anyhow::Result<Name> {
         let prefix = self.request.prefix.clone();
         if let Some(directory) = &self.request.directory {

@@ -24,12 +24,14 @@ impl Name {
     }
 }
 
-/// Whether a path leads to something below the folder that it is relative to, whatever links there are.
+/// Whether a path leads to something below the folder that it is relative to, whatever links there
+/// are.
 pub fn stays_below(path: &Path) -> bool {
     path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
 }
 
-/// The absolute path of what is at `path`, by its letters where that is certain, and otherwise without links.
+/// The absolute path of what is at `path`, by its letters where that is certain, and otherwise
+/// without links.
 pub fn absolute(path: &Path) -> Option<PathBuf> {
     if path.components().all(|part| part != Component::ParentDir) {
         let here = Path::new(".").canonicalize().ok()?;

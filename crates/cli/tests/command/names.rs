@@ -3,15 +3,7 @@
 use std::fs;
 
 use crate::folder::Folder;
-
-fn names(folder: &Folder, archive: &str) -> Vec<String> {
-    folder
-        .run(&["list", archive])
-        .text()
-        .lines()
-        .map(|line| line.split('\t').next().unwrap().into())
-        .collect()
-}
+use crate::inputs::names;
 
 #[test]
 fn files_are_added_under_the_names_that_compressing_gives() {

@@ -1,8 +1,8 @@
-//! How the documents were made of files: the section `ORIG` of docs/format.md. Optional; a few dozen bytes, and the names of
-//! files without a document.
+//! How the documents were made of files: the section `ORIG` of docs/format.md. Optional; a few
+//! dozen bytes, and the names of files without a document.
 //!
-//! A reader needs it to name further files as those of the archive were named, and to put files together again that were cut
-//! into lines. No answer depends on it.
+//! A reader needs it to name further files as those of the archive were named, and to put files
+//! together again that were cut into lines. No answer depends on it.
 
 use super::documents::MOST_MODE;
 use super::types::{Document, Timestamp};
@@ -25,7 +25,8 @@ pub enum Base {
     /// Not recorded.
     #[default]
     Unknown,
-    /// A path from the archive's own folder: either folders below it, or `..` one or several times, or nothing.
+    /// A path from the archive's own folder: either folders below it, or `..` one or several times,
+    /// or nothing.
     Relative(Vec<u8>),
     /// XXH64 of the absolute path. (A person's folders are not told to whoever gets the archive.)
     Hashed(u64),
@@ -40,7 +41,8 @@ pub struct Origin {
     pub base: Base,
     /// What stands before those relative paths in all names.
     pub prefix: Vec<u8>,
-    /// Files that have no document, as they have no line; in byte order of their names. Their lengths are 0.
+    /// Files that have no document, as they have no line; in byte order of their names. Their
+    /// lengths are 0.
     pub empty: Vec<Document>,
 }
 

@@ -329,12 +329,13 @@ impl<'c> Access<'c> {
         Ok(at - range.start)
     }
 
-    /// Writes whole documents (places, ascending) one after the other, and compares them with their digests: as
-    /// [`Corpus::write_documents`], without decoding what an index has. Gives how many bytes.
+    /// Writes whole documents (places, ascending) one after the other, and compares them with their
+    /// digests: as [`Corpus::write_documents`], without decoding what an index has. Gives how many
+    /// bytes.
     ///
     /// # Errors
-    /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are written; what reading and writing
-    /// give.
+    /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are
+    /// written; what reading and writing give.
     pub fn write_documents(&self, documents: &[usize], to: &mut dyn Write) -> Result<u64> {
         let mut comparison = Comparison::new(self.corpus, documents)?;
         let (mut written, mut wrong) = (0, None);

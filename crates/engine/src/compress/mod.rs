@@ -304,7 +304,8 @@ impl Documents {
         }
     }
 
-    /// How the documents were made of files, if there is something to record. `left_out` are inputs that could not be opened.
+    /// How the documents were made of files, if there is something to record. `left_out` are inputs
+    /// that could not be opened.
     fn origin(
         &self,
         left_out: &[usize],

@@ -1,7 +1,8 @@
-//! Documents that have the same bytes as some text: what adding a file under another name would count twice.
+//! Documents that have the same bytes as some text: what adding a file under another name would
+//! count twice.
 //!
-//! Documents of another length are not looked at. Of the others, those with a digest of their own are compared by that without
-//! being read; the rest is expanded, all of them in one pass.
+//! Documents of another length are not looked at. Of the others, those with a digest of their own
+//! are compared by that without being read; the rest is expanded, all of them in one pass.
 
 use hashbrown::HashMap;
 use tadoc_core::archive::{Digester, PieceHasher};
@@ -10,7 +11,8 @@ use super::Corpus;
 use super::digests::runs;
 use crate::error::Result;
 
-/// A text by its length and the hashes of its pieces: XXH64, so that no two texts are taken for one by chance.
+/// A text by its length and the hashes of its pieces: XXH64, so that no two texts are taken for one
+/// by chance.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextDigest {
     bytes: u64,
@@ -38,8 +40,8 @@ impl TextDigester {
 }
 
 impl Corpus {
-    /// For each text the first document that has its bytes, by its place, if one of `among` does. Texts without bytes have
-    /// none.
+    /// For each text the first document that has its bytes, by its place, if one of `among` does.
+    /// Texts without bytes have none.
     pub fn find_copies(
         &self,
         texts: &[TextDigest],

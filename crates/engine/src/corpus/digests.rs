@@ -1,9 +1,10 @@
 //! Documents compared with their digests while they are expanded.
 //!
-//! A digest is of a *run*: one document, or several small ones in a row and the one that ends them (docs/format.md, 6). So
-//! whoever asks for some documents of a run has the others expanded, too: less than 4 KiB and one document. Documents that
-//! edits have changed have no digest, and neither has a run of which one was changed or removed. Cost: a hash of what is
-//! expanded, some percent of expanding it; runs that renames have torn apart are expanded twice.
+//! A digest is of a *run*: one document, or several small ones in a row and the one that ends them
+//! (docs/format.md, 6). So whoever asks for some documents of a run has the others expanded, too:
+//! less than 4 KiB and one document. Documents that edits have changed have no digest, and neither
+//! has a run of which one was changed or removed. Cost: a hash of what is expanded, some percent of
+//! expanding it; runs that renames have torn apart are expanded twice.
 
 use std::ops::Range;
 
@@ -69,7 +70,8 @@ pub(crate) struct Comparison {
 }
 
 impl Comparison {
-    /// Documents (places, ascending) that are asked for, and those that have to be expanded to compare them. O(documents).
+    /// Documents (places, ascending) that are asked for, and those that have to be expanded to
+    /// compare them. O(documents).
     pub(crate) fn new(corpus: &Corpus, asked: &[usize]) -> Result<Self> {
         let table = corpus.table()?;
         let stored = runs(table.documents.iter().map(|document| document.bytes));
@@ -132,8 +134,8 @@ impl Comparison {
         self.steps.iter().map(|step| step.place).collect()
     }
 
-    /// Takes the next piece of the documents to expand; says whether it is of a document that is asked for, and what is known of
-    /// it, and of others, if it was the last.
+    /// Takes the next piece of the documents to expand; says whether it is of a document that is
+    /// asked for, and what is known of it, and of others, if it was the last.
     pub(crate) fn piece(
         &mut self,
         piece: &[u8],
@@ -166,7 +168,8 @@ impl Comparison {
     }
 }
 
-/// Compares runs whose documents do not follow each other, as some have other names now, and adds a step for each of these.
+/// Compares runs whose documents do not follow each other, as some have other names now, and adds a
+/// step for each of these.
 fn compare_torn(
     corpus: &Corpus,
     torn: Vec<(u32, Vec<usize>)>,

@@ -1,5 +1,5 @@
-//! The files that documents are restored to: each its own, or, of an archive whose files were split into lines, the files
-//! that they are lines of.
+//! The files that documents are restored to: each its own, or, of an archive whose files were split
+//! into lines, the files that they are lines of.
 
 use hashbrown::HashMap;
 use tadoc_core::archive::Split;
@@ -14,10 +14,11 @@ pub(crate) const LINE_DIGITS: usize = 10;
 /// A file that can be restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CorpusFile {
-    /// Its name, length, time and mode; of a file that was split, those of its first line and the length of all.
+    /// Its name, length, time and mode; of a file that was split, those of its first line and the
+    /// length of all.
     pub document: Document,
-    /// The documents that its bytes are those of, one after the other: places in [`Corpus::documents`], ascending. None of a
-    /// file that was empty when it was split.
+    /// The documents that its bytes are those of, one after the other: places in
+    /// [`Corpus::documents`], ascending. None of a file that was empty when it was split.
     pub places: Vec<usize>,
 }
 
@@ -29,8 +30,9 @@ impl Corpus {
 
     /// The files that the corpus can be restored to, in byte order of their names. O(documents).
     ///
-    /// Of an archive that was split into lines, documents called `NAME:` and ten digits are lines of the file `NAME`, whichever
-    /// of them edits have left, removed or added, unless there is a document `NAME`. With `pieces`, each document is a file.
+    /// Of an archive that was split into lines, documents called `NAME:` and ten digits are lines
+    /// of the file `NAME`, whichever of them edits have left, removed or added, unless there is a
+    /// document `NAME`. With `pieces`, each document is a file.
     pub fn files(&self, pieces: bool) -> Result<Vec<CorpusFile>> {
         let documents = self.documents()?;
         let whole = |(place, document): (usize, &Document)| CorpusFile {
@@ -41,7 +43,8 @@ impl Corpus {
             return Ok(documents.iter().enumerate().map(whole).collect());
         }
         let mut files: Vec<CorpusFile> = Vec::new();
-        // For each name of a split file its place among the files; `None` if a document has that name.
+        // For each name of a split file its place among the files; `None` if a document has that
+        // name.
         let mut split: HashMap<&[u8], Option<usize>> = HashMap::new();
         for (place, document) in documents.iter().enumerate() {
             let Some(name) = file_of_line(&document.name) else {

@@ -30,8 +30,8 @@ pub use files::CorpusFile;
 pub(crate) use parts::{Part, parts_of};
 pub use restore::{Existing, RestoreReport, SkippedFile};
 
-/// Whether a file has a name that restoring gives to files on their way: one is left behind by who is killed, and the next who
-/// restores into the same folder removes it.
+/// Whether a file has a name that restoring gives to files on their way: one is left behind by who
+/// is killed, and the next who restores into the same folder removes it.
 pub fn is_unfinished(name: &[u8]) -> bool {
     crate::names::is_aside(name)
 }
@@ -318,8 +318,8 @@ impl Corpus {
     /// gives how many. Memory: one segment's grammar and dictionary, whatever the length of a document.
     ///
     /// # Errors
-    /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are written; what reading and
-    /// writing give. Documents that edits have changed have no digest.
+    /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are
+    /// written; what reading and writing give. Documents that edits have changed have no digest.
     pub fn write_documents(
         &self,
         documents: &[usize],

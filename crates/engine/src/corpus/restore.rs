@@ -1,8 +1,8 @@
 //! Documents back into files.
 //!
-//! What cannot be written, or is not what was compressed, is left out and told; all else is restored. A file gets its name
-//! only when its bytes were compared with their digest, as far as they have one. Memory: one segment, and the small files of
-//! one run of documents.
+//! What cannot be written, or is not what was compressed, is left out and told; all else is
+//! restored. A file gets its name only when its bytes were compared with their digest, as far as
+//! they have one. Memory: one segment, and the small files of one run of documents.
 
 use std::collections::HashSet;
 use std::path::Path;
@@ -17,8 +17,8 @@ use crate::Document;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase};
 
-/// So much of a file is kept in memory before it is written aside. Files that wait for the digest of their run are shorter, but
-/// for the first and the last.
+/// So much of a file is kept in memory before it is written aside. Files that wait for the digest
+/// of their run are shorter, but for the first and the last.
 const HELD: usize = 1 << 16;
 
 /// What is done about files that are there already.
@@ -51,16 +51,19 @@ pub struct RestoreReport {
 pub struct SkippedFile {
     /// Its name.
     pub name: Vec<u8>,
-    /// Why: [`Error::UnsafeName`], [`Error::Exists`], [`Error::WrongDigest`], or what the system said.
+    /// Why: [`Error::UnsafeName`], [`Error::Exists`], [`Error::WrongDigest`], or what the system
+    /// said.
     pub error: Error,
 }
 
 impl Corpus {
-    /// Writes files (of [`Corpus::files`]) below `folder`, with their times and modes. Nothing is written outside of it, and no
-    /// link is followed. Files that cannot be written, are there already or are damaged are left out and told.
+    /// Writes files (of [`Corpus::files`]) below `folder`, with their times and modes. Nothing is
+    /// written outside of it, and no link is followed. Files that cannot be written, are there
+    /// already or are damaged are left out and told.
     ///
     /// # Errors
-    /// What reading the archive gives, and what lets nothing more be written: a full disk, a folder that may not be written.
+    /// What reading the archive gives, and what lets nothing more be written: a full disk, a folder
+    /// that may not be written.
     pub fn restore(
         &self,
         files: &[CorpusFile],
@@ -192,8 +195,8 @@ impl Restoring<'_> {
         Ok(())
     }
 
-    /// Gives files their names whose documents are known to be right; drops those that are not. No run goes on when a verdict
-    /// is found, so there is nothing more to wait for.
+    /// Gives files their names whose documents are known to be right; drops those that are not. No
+    /// run goes on when a verdict is found, so there is nothing more to wait for.
     fn judge(&mut self, verdict: &Verdict) -> Result<()> {
         if verdict.error(self.documents).is_some() {
             let from = self.owners.partition_point(|&(place, _)| place < verdict.places.start);

@@ -1,9 +1,11 @@
 //! The folder that files are restored into.
 //!
-//! Names come from the archive and are not trusted: every folder on the way is opened relative to the one above it without
-//! following links, so nothing is written outside of the folder given, whatever stands in the way and whoever changes it
-//! meanwhile. A file is written aside, where only its owner can read it, and gets its mode and then its name when it is whole.
-//! It is locked until then; who is killed leaves one that is not, and the next who restores into the same folder removes it.
+//! Names come from the archive and are not trusted: every folder on the way is opened relative to
+//! the one above it without following links, so nothing is written outside of the folder given,
+//! whatever stands in the way and whoever changes it meanwhile. A file is written aside, where only
+//! its owner can read it, and gets its mode and then its name when it is whole. It is locked until
+//! then; who is killed leaves one that is not, and the next who restores into the same folder
+//! removes it.
 
 use std::fs::File;
 use std::io::Write;
@@ -62,7 +64,8 @@ impl<'f> Target<'f> {
         Ok(Self { path, root, open: Vec::new(), replace, default_mode: None })
     }
 
-    /// Whether a file can be written, as far as can be told before: by its name, and by what is there.
+    /// Whether a file can be written, as far as can be told before: by its name, and by what is
+    /// there.
     pub(super) fn admits(&mut self, file: &Document) -> Attempt<()> {
         if let Err(reason) = names::check(&file.name) {
             let reason = format!("its name {reason}");
@@ -101,7 +104,8 @@ impl<'f> Target<'f> {
         finished.map_err(|error| self.failure(file, error))
     }
 
-    /// What the system makes of 0666 for a file that a program creates: asked of it by an empty one.
+    /// What the system makes of 0666 for a file that a program creates: asked of it by an empty
+    /// one.
     fn default_mode(&mut self) -> Result<Mode, Errno> {
         if let Some(mode) = self.default_mode {
             return Ok(mode);
@@ -112,8 +116,8 @@ impl<'f> Target<'f> {
         Ok(*self.default_mode.insert(mode))
     }
 
-    /// Opens the folders that a file is in, and makes them if `make` says so; gives the last part of its name, or `None` if a
-    /// folder is not there.
+    /// Opens the folders that a file is in, and makes them if `make` says so; gives the last part
+    /// of its name, or `None` if a folder is not there.
     fn enter<'n>(&mut self, file: &'n Document, make: bool) -> Attempt<Option<&'n [u8]>> {
         let mut parts: Vec<&[u8]> = file.name.split(|&byte| byte == b'/').collect();
         let name = parts.pop().expect("a split has at least one part");
@@ -173,7 +177,8 @@ impl<'f> Target<'f> {
     }
 }
 
-/// Opens a folder in another one, made if it is not there and `make` says so; a link is not followed.
+/// Opens a folder in another one, made if it is not there and `make` says so; a link is not
+/// followed.
 fn open_folder(above: BorrowedFd<'_>, name: &[u8], make: bool) -> Result<Folder, Errno> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let open = || openat(above, name, flags, Mode::empty());
@@ -188,8 +193,8 @@ fn open_folder(above: BorrowedFd<'_>, name: &[u8], make: bool) -> Result<Folder,
 }
 
 impl Folder {
-    /// Removes files that were on their way to their names when those who restored them were killed. What cannot be removed does
-    /// no harm.
+    /// Removes files that were on their way to their names when those who restored them were
+    /// killed. What cannot be removed does no harm.
     fn clean(&mut self) {
         if std::mem::replace(&mut self.is_clean, true) {
             return;
@@ -276,7 +281,8 @@ impl NewFile {
         } else {
             match renameat_with(folder, aside, folder, name, RenameFlags::NOREPLACE) {
                 Ok(()) => {}
-                // A file system that cannot do that: a link never replaces either, and the drop removes the other name.
+                // A file system that cannot do that: a link never replaces either, and the drop
+                // removes the other name.
                 Err(Errno::INVAL | Errno::NOSYS) => {
                     return linkat(folder, aside, folder, name, AtFlags::empty());
                 }
@@ -290,7 +296,8 @@ impl NewFile {
 
 impl Drop for NewFile {
     fn drop(&mut self) {
-        // A process that is just being started may have the file as well; what has its name is not to stay locked by that.
+        // A process that is just being started may have the file as well; what has its name is not
+        // to stay locked by that.
         let _ = self.file.unlock();
         if let Some(aside) = &self.aside {
             let _ = unlinkat(&self.folder, &aside[..], AtFlags::empty());
@@ -298,7 +305,8 @@ impl Drop for NewFile {
     }
 }
 
-/// Locks a file that was just created; whether nobody has taken it for one that was left behind meanwhile.
+/// Locks a file that was just created; whether nobody has taken it for one that was left behind
+/// meanwhile.
 fn is_ours(file: &File) -> bool {
     use std::fs::TryLockError;
     use std::os::unix::fs::MetadataExt;

@@ -220,8 +220,8 @@ impl Editor {
     /// Makes an edit, which [`Editor::commit`] makes last; gives the number of a document that was added. One that is not possible changes nothing.
     ///
     /// # Errors
-    /// [`Error::BadName`] and [`Error::FileAndFolder`] of a name under which no document could be restored; what else the documents
-    /// do not allow.
+    /// [`Error::BadName`] and [`Error::FileAndFolder`] of a name under which no document could be
+    /// restored; what else the documents do not allow.
     pub fn edit(&mut self, edit: &Edit<'_>) -> Result<Option<u32>> {
         self.check()?;
         self.check_name(edit)?;

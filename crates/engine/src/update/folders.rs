@@ -1,5 +1,5 @@
-//! The folders that documents are in: what a new name is checked against, so that no document is a file where a folder of
-//! others has to be when the corpus is restored.
+//! The folders that documents are in: what a new name is checked against, so that no document is a
+//! file where a folder of others has to be when the corpus is restored.
 //!
 //! Cost: O(documents) when the first name is given, then O(folders of a name).
 
@@ -43,7 +43,8 @@ impl Folders {
         }
     }
 
-    /// Whether a document can be called so beside the others; `but` is one that gives up its name for it.
+    /// Whether a document can be called so beside the others; `but` is one that gives up its name
+    /// for it.
     pub(super) fn check(&self, name: &[u8], but: Option<u32>, ledger: &Ledger) -> Result<()> {
         let own = but.map(|document| ledger.name(document));
         let below_own = |folder: &[u8]| own.is_some_and(|own| is_below(own, folder));

@@ -56,7 +56,8 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
     let log = "start\nstop\n\nstart\nstop\nno line feed at the end";
     let logs = vec![Expected::new("b.log", log), Expected::new("a.log", "one line\r\n")];
     add("lines", logs, &split)?;
-    // A file without time and mode, one with both, and an empty one; names are relative to the archive's folder.
+    // A file without time and mode, one with both, and an empty one; names are relative to the
+    // archive's folder.
     let split = CompressOptions {
         names_from: Some(NamesFrom { folder: work.canonicalize()?, prefix: Vec::new() }),
         ..split

@@ -11,8 +11,8 @@ use crate::output::Output;
 
 /// Print the bytes of documents, or some of their lines
 ///
-/// Whole documents are compared with their digests, unless they were edited: what is damaged is printed
-/// and told, and the exit code is 1.
+/// Whole documents are compared with their digests, unless they were edited: what is damaged is
+/// printed and told, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc cat [OPTIONS] ARCHIVE DOCUMENT...\n       \

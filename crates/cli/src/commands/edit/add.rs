@@ -31,12 +31,13 @@ const NAMED: usize = 10;
 
 /// Add files and folders to an archive
 ///
-/// Documents are named as those of the archive: files below the folder that its names are relative to, which
-/// `tadoc compress` records, by their paths from there. Others are named as `tadoc compress` names them: with
-/// one folder given, by their paths inside it, otherwise by the paths as given, without a leading /, ./ or ../.
-/// Either all of them are added or, if a name is taken or a file cannot be read, none. A text that is there
-/// already under another name is added and told. Documents take the room of their text until the archive is
-/// compressed again (`tadoc recompress`).
+/// Documents are named as those of the archive: files below the folder that its names are relative
+/// to, which `tadoc compress` records, by their paths from there. Others are named as `tadoc
+/// compress` names them: with one folder given, by their paths inside it, otherwise by the paths as
+/// given, without a leading /, ./ or ../. Either all of them are added or, if a name is taken or a
+/// file cannot be read, none. A text that is there already under another name is added and told.
+/// Documents take the room of their text until the archive is compressed again (`tadoc
+/// recompress`).
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc add [OPTIONS] <CORPUS> <PATH>...",
