@@ -43,11 +43,12 @@ impl Output {
             bail!("-o takes the name of a file; without it, standard output is written to");
         }
         let name = path.display().to_string();
-        if Destination::to_write(path, replace)?.found == Found::Special {
+        let destination = Destination::to_write(path, replace).map_err(cannot_write)?;
+        if destination.found == Found::Special {
             let file = open_special(path).with_context(cannot)?;
             return Ok(Self::to(Target::Special(file), name));
         }
-        let file = NewFile::create(path)?;
+        let file = NewFile::create(path).map_err(cannot_write)?;
         if let Some(aside) = file.aside() {
             crate::interrupt::writes_aside(aside.to_owned());
         }
@@ -103,7 +104,7 @@ impl Output {
         }
         let value = result?;
         if let (Target::New { file, replace }, _) = self.to.into_parts() {
-            file.finish_unsynced(replace)?;
+            file.finish_unsynced(replace).map_err(cannot_write)?;
         }
         Ok(value)
     }
@@ -120,6 +121,16 @@ impl Output {
             }
             told()
         })
+    }
+}
+
+/// Says what was being done, where the system alone has said what is wrong.
+fn cannot_write(error: impl Into<tadoc::Error>) -> anyhow::Error {
+    match error.into() {
+        tadoc::Error::Io { path, source } => {
+            anyhow::Error::from(source).context(format!("cannot write {}", path.display()))
+        }
+        other => other.into(),
     }
 }
 
