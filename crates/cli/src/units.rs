@@ -86,6 +86,18 @@ pub fn duration(duration: Duration) -> String {
     }
 }
 
+/// A duration that is an estimate: `20 s`, `3 min`, `2 h 10 min`.
+pub fn rough_duration(seconds: f64) -> String {
+    // Up to a minute in steps of five seconds, but for the last ones.
+    let whole = seconds.ceil().max(1.0) as u64;
+    match whole {
+        0..=9 => format!("{whole} s"),
+        10..=57 => format!("{} s", whole.next_multiple_of(5)),
+        58..=3570 => format!("{} min", (whole + 30) / 60),
+        _ => format!("{} h {} min", (whole + 30) / 3600, (whole + 30) % 3600 / 60),
+    }
+}
+
 /// A moment in UTC as RFC 3339 has it, to the second, or with nanoseconds where it has some.
 pub fn moment(time: Timestamp) -> String {
     let days = time.seconds.div_euclid(86_400);
@@ -123,6 +135,21 @@ pub fn mode(mode: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn estimates_are_rough() {
+        for (seconds, told) in [
+            (0.2, "1 s"),
+            (9.0, "9 s"),
+            (11.0, "15 s"),
+            (57.5, "1 min"),
+            (100.0, "2 min"),
+            (3600.0, "1 h 0 min"),
+            (7800.0, "2 h 10 min"),
+        ] {
+            assert_eq!(rough_duration(seconds), told);
+        }
+    }
 
     #[test]
     fn sizes_are_powers_of_1024() {

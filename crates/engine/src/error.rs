@@ -53,6 +53,17 @@ pub enum Error {
         /// Which one.
         path: PathBuf,
     },
+    /// A line that was to be a document is too long for the memory allowed.
+    #[error(
+        "{}: a line has more than {most} bytes, too much for one document; raise --memory, or take files as documents",
+        path.display()
+    )]
+    LongLine {
+        /// The file.
+        path: PathBuf,
+        /// How long a line may be.
+        most: u64,
+    },
     /// There is no document of that name.
     #[error("the archive has no document {:?}; `tadoc list` shows what it has", escape(name))]
     NoSuchDocument {

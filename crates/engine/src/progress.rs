@@ -10,22 +10,22 @@ use crate::error::{Error, Result};
 pub enum Phase {
     /// Looking for input files.
     Finding,
-    /// Reading, lexing and building grammars; counted in bytes of text.
+    /// Reading, lexing and building grammars; counted in bytes of the inputs as they lie.
     Compressing,
     /// Writing documents; counted in bytes of text.
     Restoring,
     /// Checking sections and documents; counted in bytes of text.
     Verifying,
-    /// Re-encoding segments; counted in segments.
+    /// Re-encoding segments; counted in bytes of text.
     Transcoding,
-    /// Decoding segments for a question; counted in segments.
+    /// Decoding segments for a question; counted in bytes of text.
     Reading,
-    /// Indexing segments for random access; counted in segments.
+    /// Indexing segments for random access; counted in bytes of text.
     Indexing,
 }
 
-/// Watches long work and may end it. The unit of `done` and `total` is the phase's; a `total` of 0 is
-/// not known yet. Calls come from any thread.
+/// Watches long work and may end it. `done` and `total` are bytes, but for [`Phase::Finding`], which counts
+/// files; a `total` of 0 is not known yet. Calls come from any thread.
 ///
 /// Any `Fn(Phase, u64, u64) -> ControlFlow<()>` that is `Sync` is an observer, and `()` is the one
 /// that only lets work go on.

@@ -29,13 +29,31 @@ static WORDS: LazyLock<Regex> = LazyLock::new(|| {
 static WHITESPACE: LazyLock<Regex> =
     LazyLock::new(|| Regex::new(r"(?-u)[^ \t\n\x0B\x0C\r]+").unwrap());
 
+/// The longest word, in bytes: a longer run is cut before the character that passes it, and the next word
+/// is looked for behind the cut.
+pub const LONGEST_WORD: usize = 65_536;
+
 /// The byte ranges of the words of a document, ascending.
 pub fn words(lexer: Lexer, bytes: &[u8]) -> Vec<Range<usize>> {
     let regex = match lexer {
         Lexer::Words => &WORDS,
         Lexer::Whitespace => &WHITESPACE,
     };
-    regex.find_iter(bytes).map(|found| found.range()).collect()
+    let mut words = Vec::new();
+    let mut from = 0;
+    while let Some(found) = regex.find(&bytes[from..]) {
+        let (start, mut end) = (from + found.start(), from + found.end());
+        if end - start > LONGEST_WORD {
+            end = start + LONGEST_WORD;
+            // Bytes 10xxxxxx go on with a character. A run of four has none that starts with it.
+            let inside = |place: usize| bytes[place] & 0b1100_0000 == 0b1000_0000;
+            let before = (0..4).find(|back| !inside(end - back));
+            end -= before.unwrap_or(0);
+        }
+        words.push(start..end);
+        from = end;
+    }
+    words
 }
 
 #[cfg(test)]
@@ -58,6 +76,19 @@ mod tests {
         assert_eq!(words(Lexer::Whitespace, "é, b".as_bytes()), [0..3, 4..5]);
         assert!(words(Lexer::Words, b"").is_empty());
         assert!(words(Lexer::Whitespace, b" \n").is_empty());
+    }
+
+    #[test]
+    fn long_runs_are_cut() {
+        let run = "a".repeat(LONGEST_WORD) + "bc d";
+        let word = LONGEST_WORD;
+        for lexer in Lexer::ALL {
+            assert_eq!(words(lexer, run.as_bytes()), [0..word, word..word + 2, word + 3..word + 4]);
+            let run = format!("a{}", "é".repeat(word));
+            let ends: Vec<usize> =
+                words(lexer, run.as_bytes()).into_iter().map(|range| range.end).collect();
+            assert_eq!(ends, [word - 1, 2 * word - 1, 2 * word + 1]);
+        }
     }
 
     #[test]

@@ -61,6 +61,14 @@ impl Folder {
         Run(self.command(arguments).output().unwrap())
     }
 
+    /// Runs with at most so many bytes of private memory; the arguments are the shell's to read.
+    pub fn run_within(&self, bytes: u64, arguments: &str) -> Run {
+        let script = format!("ulimit -d {} && exec {TADOC} {arguments}", bytes / 1024);
+        let mut shell = Command::new("sh");
+        shell.args(["-c", &script]).current_dir(self.0.path()).stdin(Stdio::null());
+        Run(shell.output().unwrap())
+    }
+
     /// Runs with these bytes on standard input.
     pub fn run_with(&self, arguments: &[impl AsRef<OsStr>], input: &[u8]) -> Run {
         let mut command = self.command(arguments);

@@ -115,3 +115,40 @@ fn memory_and_segments() {
     assert!(wrong.stderr().contains("expected a size such as 512M"), "{}", wrong.stderr());
     assert!(fs::metadata(folder.path("d.tdc")).is_err());
 }
+
+#[test]
+fn memory_is_bounded_for_text_without_white_space() {
+    const MEMORY: u64 = 300 << 20;
+    let folder = Folder::new();
+    // A sparse file costs nothing to make: one word, or separators only.
+    let sparse = std::fs::File::create(folder.path("sparse")).unwrap();
+    sparse.set_len(700 << 20).unwrap();
+    // Words that are all different, and longer than words can be.
+    let mut state = 1_u32;
+    let random = (0..60 << 20).map(|_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        b'a' + (state >> 24) as u8 % 26
+    });
+    folder.write("blob", random.collect::<Vec<u8>>());
+    for arguments in [
+        "compress sparse -o a.tdc --memory 300M --lexer whitespace",
+        "compress sparse -o b.tdc --memory 300M",
+        "compress blob -o c.tdc --memory 300M",
+        "compress - -o d.tdc --memory 300M < sparse",
+    ] {
+        folder.run_within(MEMORY + MEMORY / 8, arguments).exits(0);
+    }
+    let bytes = |name: &str| std::fs::metadata(folder.path(name)).unwrap().len();
+    assert!(bytes("a.tdc") < 10_000 && bytes("b.tdc") < 10_000 && bytes("d.tdc") < 10_000);
+}
+
+#[test]
+fn runs_of_one_digit_take_no_room() {
+    let folder = Folder::new();
+    folder.write("a", vec![b'a'; 5 << 20]);
+    let runs: Vec<String> = (0..500).map(|n| "0".repeat(5000 + n)).collect();
+    folder.write("zeros", runs.join("\n"));
+    folder.run(&["compress", "a", "zeros", "-o", "x.tdc"]).succeeds();
+    assert!(folder.read("x.tdc").len() < 20_000, "{} bytes", folder.read("x.tdc").len());
+    folder.run(&["verify", "x.tdc"]).succeeds();
+}

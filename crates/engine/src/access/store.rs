@@ -43,8 +43,11 @@ pub fn store(path: impl AsRef<Path>, index: Index, observer: &dyn Observer) -> R
     let archive = corpus.archive();
     let mut writer = IndexWriter::create(archive)?;
     if index != Index::None {
-        let total = archive.summary().segments.len();
-        for number in 0..total {
+        let summary = archive.summary();
+        let mut done = 0;
+        for (number, info) in summary.segments.iter().enumerate() {
+            step(observer, Phase::Indexing, done, summary.text_bytes)?;
+            done += info.text_bytes;
             let segment = Segment::load(&corpus, number, Index::None)?;
             let (navigation, root) = segment.stored_parts()?;
             let fast = match index {
@@ -55,7 +58,6 @@ pub fn store(path: impl AsRef<Path>, index: Index, observer: &dyn Observer) -> R
                 _ => None,
             };
             writer.add_segment(number, navigation, fast.as_ref())?;
-            step(observer, Phase::Indexing, number as u64 + 1, total as u64)?;
         }
     }
     Ok(writer.finish()?)

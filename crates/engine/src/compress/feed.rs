@@ -1,12 +1,15 @@
 //! Cutting the inputs into batches of about 8 MiB, in order: what one thread reads and lexes at a time.
 //!
-//! Small files share a batch, large ones are cut where no word is split. Where a file is cut depends on its
-//! bytes alone, so the archive does not depend on the number of threads. Files are read by the threads that
-//! lex them; streams are read here, one after the other.
+//! Small files share a batch, large ones are cut where no word is split: behind white space near the end of
+//! a piece, or else before a token (`cut`). Where a file is cut depends on its bytes alone, so the archive
+//! does not depend on the number of threads. Files are read by the threads that lex them, but for 64 KiB
+//! around each cut; streams are read here, one after the other. A batch has at most twice [`BATCH`] bytes
+//! of text, except for documents that are lines, which are never cut.
 
 use std::collections::VecDeque;
 use std::fs::File;
 use std::io::Read;
+use std::ops::Range;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,7 +24,7 @@ use crate::error::{Error, Result};
 pub(super) const BATCH: u64 = tadoc_core::archive::HASHED_PIECE;
 /// Files in a batch at the most.
 const MOST_FILES: usize = 1024;
-/// How a file is read on to find a place to cut.
+/// So many bytes behind a piece are searched for white space to cut behind.
 const READ_ON: usize = 1 << 16;
 
 /// Some text to lex, of one or several inputs.
@@ -34,10 +37,18 @@ pub(super) struct Batch {
 pub(super) enum Content {
     /// Whole files.
     Files(Vec<FileInput>),
-    /// The piece of a large file that starts at this multiple of [`BATCH`].
-    Part { file: FileInput, index: u64 },
+    /// The text of a large file from one cut to the next.
+    Part { file: FileInput, part: Part },
     /// Text in memory.
     Text(Text),
+}
+
+/// A part of a large file: its text, and the piece that is hashed with it.
+#[derive(Clone)]
+pub(super) struct Part {
+    text: Range<u64>,
+    /// The piece starts at this multiple of [`BATCH`].
+    piece: u64,
 }
 
 /// A file to read, as it was when its turn came.
@@ -69,12 +80,20 @@ pub(super) struct Feed {
     /// Batches that were handed out and came back, to be handed out again.
     returned: VecDeque<Batch>,
     next_number: u64,
+    lexer: Lexer,
     split: Split,
+    /// A line is refused if it is longer, where a line is a document.
+    longest_line: u64,
 }
 
 /// An input that fills several batches.
 enum OpenInput {
-    File { file: FileInput, next: u64 },
+    /// What comes next is the piece of this number, with text from this place on.
+    File {
+        file: FileInput,
+        piece: u64,
+        from: u64,
+    },
     Stream(OpenStream),
 }
 
@@ -95,7 +114,7 @@ impl OpenStream {
 }
 
 impl Feed {
-    pub(super) fn new(inputs: Vec<Input>, split: Split) -> Self {
+    pub(super) fn new(inputs: Vec<Input>, lexer: Lexer, split: Split, longest_line: u64) -> Self {
         let sources: Vec<(usize, Source)> =
             inputs.into_iter().map(|input| input.source).enumerate().collect();
         Self {
@@ -103,7 +122,9 @@ impl Feed {
             open: None,
             returned: VecDeque::new(),
             next_number: 0,
+            lexer,
             split,
+            longest_line,
         }
     }
 
@@ -131,7 +152,9 @@ impl Feed {
 
     fn next_content(&mut self) -> Result<Option<Content>> {
         match self.open.take() {
-            Some(OpenInput::File { file, next }) => return Ok(Some(self.part(file, next))),
+            Some(OpenInput::File { file, piece, from }) => {
+                return self.part(file, piece, from).map(Some);
+            }
             Some(OpenInput::Stream(stream)) => return self.read_stream(stream).map(Some),
             None => {}
         }
@@ -143,9 +166,9 @@ impl Feed {
             let file = look_at(input, path)?;
             if file.bytes > BATCH {
                 if files.is_empty() {
-                    return Ok(Some(self.part(file, 0)));
+                    return self.part(file, 0, 0).map(Some);
                 }
-                self.open = Some(OpenInput::File { file, next: 0 });
+                self.open = Some(OpenInput::File { file, piece: 0, from: 0 });
                 return Ok(Some(Content::Files(files)));
             }
             bytes += file.bytes;
@@ -171,11 +194,55 @@ impl Feed {
         }
     }
 
-    fn part(&mut self, file: FileInput, index: u64) -> Content {
-        if (index + 1) * BATCH < file.bytes {
-            self.open = Some(OpenInput::File { file: file.clone(), next: index + 1 });
+    fn part(&mut self, file: FileInput, piece: u64, from: u64) -> Result<Content> {
+        let end = (piece + 1) * BATCH;
+        let to = if end < file.bytes { self.end_of_part(&file, from, end)? } else { file.bytes };
+        if end < file.bytes {
+            self.open = Some(OpenInput::File { file: file.clone(), piece: piece + 1, from: to });
         }
-        Content::Part { file, index }
+        Ok(Content::Part { file, part: Part { text: from..to, piece } })
+    }
+
+    /// Where the text that starts at `from` is cut, about at `end`.
+    fn end_of_part(&self, file: &FileInput, from: u64, end: u64) -> Result<u64> {
+        // Text of the parts before may reach beyond this one: lines that go on through it.
+        if from >= end {
+            return Ok(from);
+        }
+        let opened = file.open()?;
+        let mut window = vec![0; READ_ON.min((file.bytes - end) as usize)];
+        file.read_exact(&opened, &mut window, end)?;
+        if let Some(cut) = first_cut(self.lexer, self.split, &window) {
+            return Ok(end + cut as u64);
+        }
+        match self.split {
+            Split::Lines => {
+                let mut searched = end + window.len() as u64;
+                while searched < file.bytes {
+                    self.check_line(&file.path, searched - end)?;
+                    window.truncate((file.bytes - searched).min(READ_ON as u64) as usize);
+                    file.read_exact(&opened, &mut window, searched)?;
+                    if let Some(cut) = first_cut(self.lexer, self.split, &window) {
+                        return Ok(searched + cut as u64);
+                    }
+                    searched += window.len() as u64;
+                }
+                Ok(file.bytes)
+            }
+            Split::Files => {
+                let mut text = vec![0; (end - from) as usize];
+                file.read_exact(&opened, &mut text, from)?;
+                // A text that is no longer than a word has no cut. It goes on with the next piece.
+                Ok(from + self.lexer.last_token_start(&text).unwrap_or(0) as u64)
+            }
+        }
+    }
+
+    fn check_line(&self, path: &Path, bytes: u64) -> Result<()> {
+        if bytes <= self.longest_line {
+            return Ok(());
+        }
+        Err(Error::LongLine { path: path.to_owned(), most: self.longest_line })
     }
 
     /// Reads the next piece of a stream; text behind the last place to cut is carried over.
@@ -193,10 +260,11 @@ impl Feed {
         let hash = (!piece.is_empty() || open.first).then(|| xxh64(piece, 0));
         let input = open.input;
         if !ends {
-            open.carry = match last_cut(self.split, &bytes) {
+            open.carry = match last_cut(self.lexer, self.split, &bytes) {
                 Some(end) => bytes.split_off(end),
                 None => std::mem::take(&mut bytes),
             };
+            self.check_line(&open.path, open.carry.len() as u64)?;
             open.first = false;
             self.open = Some(OpenInput::Stream(open));
         }
@@ -214,31 +282,29 @@ fn look_at(input: usize, path: PathBuf) -> Result<FileInput> {
     })
 }
 
-/// The first place at or behind `from` where text may be cut.
-fn first_cut(lexer: Lexer, split: Split, text: &[u8], from: usize) -> Option<usize> {
+/// The first place behind white space where text may be cut.
+fn first_cut(lexer: Lexer, split: Split, text: &[u8]) -> Option<usize> {
     match split {
-        Split::Files => lexer.safe_cut(text, from),
-        Split::Lines => memchr::memchr(b'\n', &text[from..]).map(|at| from + at + 1),
+        Split::Files => lexer.safe_cut(text, 0),
+        Split::Lines => memchr::memchr(b'\n', text).map(|at| at + 1),
     }
 }
 
-/// The last place where text may be cut.
-fn last_cut(split: Split, text: &[u8]) -> Option<usize> {
-    let found = match split {
-        Split::Files => memchr::memrchr2(b'\n', b' ', text),
-        Split::Lines => memchr::memrchr(b'\n', text),
-    };
-    found.map(|at| at + 1)
+/// The last place where text that goes on may be cut.
+fn last_cut(lexer: Lexer, split: Split, text: &[u8]) -> Option<usize> {
+    match split {
+        Split::Files => {
+            let near = text.len().saturating_sub(READ_ON);
+            let found = memchr::memrchr2(b'\n', b' ', &text[near..]);
+            found.map(|at| near + at + 1).or_else(|| lexer.last_token_start(text))
+        }
+        Split::Lines => memchr::memrchr(b'\n', text).map(|at| at + 1),
+    }
 }
 
 impl Content {
     /// Reads the text, and calls `each` with that of each input in order.
-    pub(super) fn read(
-        &self,
-        lexer: Lexer,
-        split: Split,
-        mut each: impl FnMut(Text) -> Result<()>,
-    ) -> Result<()> {
+    pub(super) fn read(&self, mut each: impl FnMut(Text) -> Result<()>) -> Result<()> {
         match self {
             Content::Text(text) => each(text.clone()),
             Content::Files(files) => {
@@ -247,7 +313,7 @@ impl Content {
                 }
                 Ok(())
             }
-            Content::Part { file, index } => each(file.read_part(lexer, split, *index)?),
+            Content::Part { file, part } => each(file.read_part(part)?),
         }
     }
 }
@@ -259,6 +325,10 @@ impl FileInput {
 
     fn changed(&self) -> Error {
         Error::Changed { path: self.path.to_path_buf() }
+    }
+
+    fn open(&self) -> Result<File> {
+        File::open(&self.path).map_err(|error| self.error(error))
     }
 
     fn read_exact(&self, file: &File, into: &mut [u8], offset: u64) -> Result<()> {
@@ -282,50 +352,29 @@ impl FileInput {
     }
 
     fn read_whole(&self) -> Result<Text> {
-        let file = File::open(&self.path).map_err(|error| self.error(error))?;
+        let file = self.open()?;
         let mut bytes = vec![0; self.bytes as usize];
         self.read_exact(&file, &mut bytes, 0)?;
         let hash = Some(xxh64(&bytes, 0));
         Ok(Text { input: self.input, bytes, hash, ends: true, grew: self.check(&file)? })
     }
 
-    /// Reads the text from the first place to cut in a piece to the first one in the next piece.
-    fn read_part(&self, lexer: Lexer, split: Split, index: u64) -> Result<Text> {
-        let file = File::open(&self.path).map_err(|error| self.error(error))?;
-        let start = index * BATCH;
-        let end = (start + BATCH).min(self.bytes);
-        let mut bytes = vec![0; (end - start) as usize];
-        self.read_exact(&file, &mut bytes, start)?;
-        let hash = Some(xxh64(&bytes, 0));
-        let from = match index {
-            0 => Some(0),
-            _ => first_cut(lexer, split, &bytes, 0),
-        };
-        let Some(from) = from else {
-            // A word that goes on through the whole piece belongs to a piece before.
-            let grew = self.check(&file)?;
-            return Ok(Text {
-                input: self.input,
-                bytes: Vec::new(),
-                hash,
-                ends: end == self.bytes,
-                grew,
-            });
-        };
-        let mut searched = bytes.len();
-        while start + (bytes.len() as u64) < self.bytes {
-            let more = (self.bytes - start - bytes.len() as u64).min(READ_ON as u64) as usize;
-            let length = bytes.len();
-            bytes.resize(length + more, 0);
-            self.read_exact(&file, &mut bytes[length..], start + length as u64)?;
-            if let Some(cut) = first_cut(lexer, split, &bytes, searched) {
-                bytes.truncate(cut);
-                break;
-            }
-            searched = bytes.len();
-        }
-        bytes.drain(..from);
+    /// Reads a part, with the hash of its piece.
+    fn read_part(&self, part: &Part) -> Result<Text> {
+        let file = self.open()?;
+        let piece = part.piece * BATCH..((part.piece + 1) * BATCH).min(self.bytes);
+        // Text and piece are read together: the text begins up to a word before the piece, or behind its
+        // start, and ends likewise.
+        let from = part.text.start.min(piece.start);
+        let mut bytes = vec![0; (part.text.end.max(piece.end) - from) as usize];
+        self.read_exact(&file, &mut bytes, from)?;
+        let within =
+            |range: &Range<u64>| (range.start - from) as usize..(range.end - from) as usize;
+        let hash = Some(xxh64(&bytes[within(&piece)], 0));
+        let text = within(&part.text);
+        bytes.truncate(text.end);
+        bytes.drain(..text.start);
         let grew = self.check(&file)?;
-        Ok(Text { input: self.input, bytes, hash, ends: end == self.bytes, grew })
+        Ok(Text { input: self.input, bytes, hash, ends: piece.end == self.bytes, grew })
     }
 }

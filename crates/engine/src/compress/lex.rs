@@ -6,6 +6,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
+use tadoc_core::archive::HASHED_PIECE;
 use xxhash_rust::xxh64::xxh64;
 
 use super::feed::{Batch, Feed, Text};
@@ -88,6 +89,11 @@ impl Budget {
         (64 << 20) + threads as u64 * 10 * super::feed::BATCH
     }
 
+    /// The longest line that can be a document: one batch has it as a whole.
+    pub(super) fn longest_line(self) -> u64 {
+        self.memory / 8
+    }
+
     fn is_full(self, tokens: u64, text: u64, dictionaries: u64) -> bool {
         let spent = Self::least(self.threads)
             + tokens * BYTES_PER_TOKEN
@@ -145,7 +151,7 @@ pub(super) fn lex_segment(
                 tokens += lexed.tokens.len() as u64;
                 text += bytes;
                 memory[lexed.thread] = lexed.interner_memory;
-                watch.lexed(bytes);
+                watch.lexed_pieces(&lexed.pieces);
                 segment.tokens.push((lexed.thread, lexed.tokens));
                 segment.pieces.extend(lexed.pieces);
                 segment.grown.extend(lexed.grown);
@@ -206,7 +212,7 @@ fn lex_batch(
     let mut tokens = Vec::new();
     let mut pieces = Vec::new();
     let mut grown = Vec::new();
-    batch.content.read(lexer, split, |text| {
+    batch.content.read(|text| {
         let Text { input, bytes, hash, ends, grew } = text;
         grown.extend(grew);
         let mut lex = |bytes: &[u8]| {
@@ -225,11 +231,21 @@ fn lex_batch(
             }
             Split::Lines => {
                 for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+                    // A line that is longer than a hashed piece has several hashes.
+                    let mut hashed = line.chunks(HASHED_PIECE as usize);
+                    let last = hashed.next_back().expect("a line is not empty");
+                    pieces.extend(hashed.map(|piece| Piece {
+                        input,
+                        tokens: 0,
+                        bytes: 0,
+                        hash: Some(xxh64(piece, 0)),
+                        ends: false,
+                    }));
                     pieces.push(Piece {
                         input,
                         tokens: lex(line),
                         bytes: line.len() as u64,
-                        hash: Some(xxh64(line, 0)),
+                        hash: Some(xxh64(last, 0)),
                         ends: true,
                     });
                 }

@@ -28,7 +28,7 @@ pub(crate) use self::segment::figures;
 pub(crate) use self::watch::Watch;
 use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Phase};
+use crate::progress::{Observer, Phase, step};
 use crate::{Document, Level, SegmentInfo, Timestamp};
 
 /// Which method finds the repetitions.
@@ -146,7 +146,8 @@ pub fn compress(
     let watch = Watch::of_inputs(observer, &inputs);
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
-    let feed = Mutex::new(Feed::new(inputs, options.split));
+    let feed = Feed::new(inputs, options.lexer, options.split, budget.longest_line());
+    let feed = Mutex::new(feed);
     let pool = thread_pool(budget.threads);
     let mut writer = ArchiveWriter::create(output)?;
     let mut segments: Vec<SegmentInfo> = Vec::new();
@@ -154,13 +155,13 @@ pub fn compress(
     while let Some(lexed) = lex_segment(&feed, options.lexer, options.split, budget, &watch)? {
         let (first_document, count) = documents.add(&lexed.pieces);
         grown.extend_from_slice(&lexed.grown);
-        let built = watch.during(|cancel| {
+        let built = watch.during(1, |cancel| {
             pool.install(|| segment::build(lexed, options.builder, options.level, cancel))
         })?;
         let (encoded, info) = built?;
         writer.add_segment(&encoded)?;
         segments.push(SegmentInfo { first_document, documents: count, ..info });
-        watch.built(info.text_bytes);
+        watch.built();
     }
     let table = documents.finish()?;
     let summary = Summary {
@@ -366,11 +367,10 @@ pub fn transcode(
     let summary = Summary { level, written_by: WRITTEN_BY.into(), ..archive.summary().clone() };
     let mut writer = ArchiveWriter::create_from(to, &archive)?;
     let pool = thread_pool(std::thread::available_parallelism().map_or(1, usize::from));
-    let count = summary.segments.len() as u64;
+    let mut done = 0;
     for number in 0..summary.segments.len() {
-        if observer.step(Phase::Transcoding, number as u64, count).is_break() {
-            return Err(Error::Cancelled);
-        }
+        step(observer, Phase::Transcoding, done, summary.text_bytes)?;
+        done += summary.segments[number].text_bytes;
         let encoded = pool.install(|| -> Result<EncodedSegment> {
             let (grammar, dictionary) = archive.segment(number)?;
             let entries = dictionary.entries(summary.segments[number].text_bytes)?;
@@ -383,7 +383,7 @@ pub fn transcode(
         documents: summary.documents,
         text_bytes: summary.text_bytes,
         archive_bytes,
-        segments: count,
+        segments: summary.segments.len() as u64,
         grown: Vec::new(),
     })
 }

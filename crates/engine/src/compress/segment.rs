@@ -6,7 +6,7 @@ use tadoc_core::{Grammar, TokenSequence};
 
 use super::Builder;
 use super::lex::LexedSegment;
-use crate::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
+use crate::build::builder::{CancelFlag, Cancelled, GrammarBuilder, share};
 use crate::build::dictionary::MergedDictionary;
 use crate::build::repair::RePair;
 use crate::build::sequitur::Sequitur;
@@ -22,6 +22,7 @@ pub(super) fn build(
     cancel: &CancelFlag,
 ) -> Result<(EncodedSegment, SegmentInfo), Cancelled> {
     let LexedSegment { interners, tokens, pieces, overshot, .. } = lexed;
+    let merging = cancel.stage(share::MERGE);
     let used = overshot
         .then(|| used_tokens(&interners.iter().map(|one| one.len()).collect::<Vec<_>>(), &tokens));
     let dictionary = MergedDictionary::new(&interners, |interner, token| {
@@ -42,7 +43,7 @@ pub(super) fn build(
     let batches: Vec<&[u32]> = tokens.iter().map(|(_, batch)| &batch[..]).collect();
     sequence.tokens =
         map_concat(&batches, |batch, token| dictionary.numbers[tokens[batch].0][token as usize]);
-    drop(tokens);
+    drop((tokens, merging));
     cancel.check()?;
     let token_total = sequence.tokens.len() as u64;
     // Parts of building run on one thread: the dictionary is encoded beside them.
@@ -61,6 +62,7 @@ pub(super) fn build(
         ..figures(&grammar)
     };
     cancel.check()?;
+    let _encoding = cancel.stage(share::ENCODE);
     Ok((EncodedSegment::with_dictionary(encoded_dictionary, &grammar, level), info))
 }
 

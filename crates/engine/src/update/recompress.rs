@@ -173,10 +173,13 @@ impl Recompression<'_> {
             if let Some(stored) = corpus.stored_segment(number) {
                 writer.copy_segment(corpus.archive(), stored)?;
                 segments.push(before.segments[number]);
+                watch.lexed(before.segments[number].text_bytes);
+                watch.built();
                 number += 1;
                 continue;
             }
             let group = self.group(number, most_symbols);
+            watch.lexed(before.segments[group.clone()].iter().map(|info| info.text_bytes).sum());
             let work = |cancel: &CancelFlag| {
                 let make =
                     |number| make(corpus, number, builder, before.level, most_symbols, cancel);
@@ -190,7 +193,7 @@ impl Recompression<'_> {
                 };
                 Ok::<_, Error>(pool.install(|| rayon::join(makes, digest)))
             };
-            let (made, digested) = watch.during(work)??;
+            let (made, digested) = watch.during(group.len(), work)??;
             table = digested?.or(table);
             for (number, made) in group.clone().zip(made?) {
                 for (encoded, info) in made {
@@ -200,9 +203,8 @@ impl Recompression<'_> {
                     segments.push(SegmentInfo { first_document, ..info });
                     report.segments_made += 1;
                 }
-                watch.lexed(before.segments[number].text_bytes);
-                watch.built(before.segments[number].text_bytes);
             }
+            watch.built();
             watch.check()?;
             number = group.end;
         }

@@ -154,9 +154,11 @@ fn make_from(
         of_tokens.par_iter_mut().with_min_len(RENUMBERED_AT_ONCE).for_each(renumber);
     }
     let mut parts = ViewParts::new(terms.len());
-    let total = inputs.len() as u64;
-    for ((input, of_tokens), done) in inputs.iter().zip(of_tokens).zip(1..) {
+    let total = inputs.iter().map(Input::text_bytes).sum();
+    let mut done = 0;
+    for (input, of_tokens) in inputs.iter().zip(of_tokens) {
         parts.add(input, &of_tokens, detail)?;
+        done += input.text_bytes();
         crate::progress::step(observer, Phase::Reading, done, total)?;
     }
     parts.join(terms, detail)
@@ -206,6 +208,14 @@ fn inputs_of<'c>(
 }
 
 impl Input<'_> {
+    /// How much of the work it is.
+    fn text_bytes(&self) -> u64 {
+        match &self.of {
+            Of::View(view) => view.network().grammar().symbols().len() as u64,
+            Of::Segment(corpus, segment) => corpus.summary().segments[*segment].text_bytes,
+        }
+    }
+
     /// Its terms, and for each token the number of its term among them.
     fn terms(&self, analyzer: &Analyzer) -> Result<(terms::SegmentTerms, Vec<u32>)> {
         match &self.of {

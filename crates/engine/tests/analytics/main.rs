@@ -4,6 +4,7 @@
 //! - `texts`: random texts, through archives.
 //! - `grammars`: random grammars, made by hand, with what no builder makes.
 //! - `segments`, `filters`, `scores`, `memory`, `determinism`: one promise each.
+//! - `long_tokens`: texts without white space.
 //! - `keys`: vocabularies that need keys of every width.
 //! - `devices`: the same on a GPU, or on a processor that OpenCL has.
 //! - `device_faults`: the same on one that fails, or that is small.
@@ -21,6 +22,7 @@ mod filters;
 mod grammars;
 mod hostile;
 mod keys;
+mod long_tokens;
 mod memory;
 #[cfg(feature = "pool")]
 mod pools;

@@ -4,7 +4,8 @@
 //! how many bytes the *next* entry shares with it: the end of one entry and the start of the next in one
 //! byte, which is what Zstandard makes the most of. Control bytes are those below 32 that are not white
 //! space; where one is meant as itself, another stands before it. Long runs of hexadecimal digits
-//! (digests, addresses) are kept apart at four bits a digit, which nothing can better.
+//! (digests, addresses) are kept apart at four bits a digit, which nothing can better where they are
+//! random; runs with a pattern are left to Zstandard.
 
 use crate::archive::integers;
 use crate::archive::wire::{Reader, put_varint};
@@ -24,6 +25,10 @@ const LITERAL: u8 = 26;
 const SHORT_LENGTHS: u64 = 24;
 /// Shorter runs of digits stay where they are.
 const LEAST_DIGITS: usize = 12;
+/// Runs of fewer different digits stay too: zeros, masks, separators of tables.
+const LEAST_DIFFERENT_DIGITS: u32 = 4;
+/// Runs that are longer are packed only if Zstandard does not make less of them.
+const LONGEST_UNTRIED: usize = 256;
 
 fn control_byte(meaning: u8) -> u8 {
     debug_assert!(meaning < CONTROL_COUNT);
@@ -267,7 +272,7 @@ fn put_suffix(into: &mut Vec<u8>, digits: &mut PackedDigits, suffix: &[u8]) {
     let mut rest = suffix;
     while let Some(&byte) = rest.first() {
         let run = rest.iter().take_while(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f')).count();
-        if run >= LEAST_DIGITS {
+        if packing_wins(&rest[..run]) {
             into.push(control_byte(DIGITS));
             put_varint(into, run as u64);
             rest[..run].iter().for_each(|&digit| digits.push(digit));
@@ -281,6 +286,20 @@ fn put_suffix(into: &mut Vec<u8>, digits: &mut PackedDigits, suffix: &[u8]) {
         into.extend_from_slice(&rest[..plain]);
         rest = &rest[plain..];
     }
+}
+
+/// Whether a run of hexadecimal digits takes less room at four bits a digit.
+fn packing_wins(run: &[u8]) -> bool {
+    if run.len() < LEAST_DIGITS {
+        return false;
+    }
+    let seen = run.iter().fold(0_u32, |seen, &digit| seen | 1 << (digit & 0x1F));
+    if seen.count_ones() < LEAST_DIFFERENT_DIGITS {
+        return false;
+    }
+    let compressed =
+        |run| zstd::bulk::compress(run, 1).expect("compressing in memory cannot fail").len();
+    run.len() <= LONGEST_UNTRIED || compressed(run) >= run.len() / 2
 }
 
 /// Hexadecimal digits, two a byte, the first in the low half.

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use tadoc_core::{Grammar, TokenSequence};
 
 use self::replay::Replay;
-use super::builder::{CancelFlag, Cancelled, GrammarBuilder};
+use super::builder::{CancelFlag, Cancelled, GrammarBuilder, share};
 use super::prune::Bodies;
 use super::repair::pairing::pair_up;
 use super::repair::sequence::BARRIER;
@@ -77,6 +77,7 @@ pub fn build_again(
                 rayon::current_num_threads(),
                 true,
                 cancel,
+                share::BUILD,
             )?;
             compose(token_count, cells, rule_count, document_count, bodies, cancel)
         }

@@ -16,15 +16,21 @@ use unicode::Scalar;
 /// are cut, so that two runs of different length share their pieces.
 const LONGEST_SEPARATOR: usize = 128;
 
+/// The longest word, in bytes. What is longer (a base64 blob, a file without white space) is cut, and lexing
+/// goes on behind the cut as behind any other word. So a token bounds memory, and text can be cut in two
+/// beside every token.
+pub const LONGEST_WORD: usize = 1 << 16;
+
 /// Which bytes are words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Lexer {
     /// Maximal runs of Unicode word characters (`\w` of UTS #18 Annex C); in Han, Hiragana, Katakana,
     /// Thai, Lao, Khmer and Myanmar script each character with the marks behind it. Bytes that are not
-    /// UTF-8 separate words.
+    /// UTF-8 separate words. Runs longer than [`LONGEST_WORD`] are cut.
     #[default]
     Words,
-    /// Maximal runs of bytes other than space, `\t`, `\n`, `\v`, `\f` and `\r`, as in the papers.
+    /// Maximal runs of bytes other than space, `\t`, `\n`, `\v`, `\f` and `\r`, as in the papers; cut as
+    /// those of [`Lexer::Words`].
     Whitespace,
 }
 
@@ -78,6 +84,43 @@ impl Lexer {
         let rest = text.get(from..)?;
         memchr::memchr2(b'\n', b' ', rest).map(|at| from + at + 1)
     }
+
+    /// The last place in `text` behind its start where it may be cut in two, if more text may follow it:
+    /// before its last token. `text` itself starts at such a place. `None` where there is no such place,
+    /// which takes a text no longer than a word. O(bytes).
+    pub fn last_token_start(self, text: &[u8]) -> Option<usize> {
+        let text = &text[..complete_characters(text)];
+        let (mut last, mut end) = (0, 0);
+        self.tokens(text, |token_end, _| (last, end) = (end, token_end));
+        Some(last).filter(|&last| last > 0)
+    }
+}
+
+/// How much of `text` is left without a character that may go on behind its end.
+fn complete_characters(text: &[u8]) -> usize {
+    let tail = &text[text.len().saturating_sub(3)..];
+    let incomplete = tail.iter().rposition(|&byte| byte >= 0xC0).filter(|&lead| {
+        let length = match tail[lead] {
+            0xC0..=0xDF => 2,
+            0xE0..=0xEF => 3,
+            _ => 4,
+        };
+        tail.len() - lead < length
+    });
+    text.len() - incomplete.map_or(0, |lead| tail.len() - lead)
+}
+
+/// Where a word that starts at `start` and would go on to `end` is cut: before the character that passes
+/// [`LONGEST_WORD`].
+#[inline(always)]
+fn cut_word(text: &[u8], start: usize, end: usize) -> usize {
+    if end - start <= LONGEST_WORD {
+        return end;
+    }
+    let most = start + LONGEST_WORD;
+    // Bytes that only go on with a character; a character has at most three, other bytes may have more.
+    let is_start = |&place: &usize| text[place] & 0xC0 != 0x80;
+    (most - 3..=most).rev().find(is_start).unwrap_or(most)
 }
 
 /// Alternates between separators and words; the two scanners give the end of what starts at a position
@@ -111,7 +154,7 @@ fn cut(
         }
         position = word_start;
         if position < text.len() {
-            position = word_end(text, position);
+            position = cut_word(text, position, word_end(text, position));
             emit(position, kind);
         }
     }
@@ -252,6 +295,60 @@ mod tests {
         let lengths: Vec<usize> =
             lex(Lexer::Words, &text).into_iter().map(|(_, bytes)| bytes.len()).collect();
         assert_eq!(lengths, [128, 128, 44]);
+    }
+
+    #[test]
+    fn long_words_are_cut_between_characters() {
+        let lengths = |lexer, text: &[u8]| -> Vec<usize> {
+            lex(lexer, text).into_iter().map(|(_, bytes)| bytes.len()).collect()
+        };
+        for lexer in [Lexer::Words, Lexer::Whitespace] {
+            let most = LONGEST_WORD;
+            assert_eq!(lengths(lexer, &vec![b'a'; most]), [most]);
+            assert_eq!(lengths(lexer, &vec![b'a'; 2 * most + 5]), [most, most, 5]);
+            // A space before the word is no part of it.
+            assert_eq!(lengths(lexer, &[b" ", &vec![b'a'; most + 1][..]].concat()), [most + 1, 1]);
+            let text = format!("x{}", "é".repeat(most));
+            assert_eq!(lengths(lexer, text.as_bytes()), [most - 1, most, 2]);
+            let text = format!("xx{}", "\u{10400}".repeat(most / 4));
+            assert_eq!(lengths(lexer, text.as_bytes()), [most - 2, 4]);
+        }
+        // Bytes that are no text are cut anywhere.
+        assert_eq!(lengths(Lexer::Whitespace, &vec![0x80; LONGEST_WORD + 2]), [LONGEST_WORD, 2]);
+    }
+
+    #[test]
+    fn text_may_be_cut_before_its_last_token() {
+        let mut texts = vec![
+            "one two, three".repeat(3).into_bytes(),
+            "日本語のテキスト。".repeat(4).into_bytes(),
+            "Привет—мир".repeat(3).into_bytes(),
+            "漢\u{301}\u{301}abc \u{1F469}\u{200d}x".repeat(3).into_bytes(),
+            b"a\xff\xfeb\xe2\x82 c\xc3".repeat(5),
+            b",;,;a b  c\n\n d".repeat(3),
+        ];
+        texts.push([&vec![b'a'; LONGEST_WORD - 2][..], "\u{301}\u{301}é".as_bytes()].concat());
+        for text in &texts {
+            for lexer in [Lexer::Words, Lexer::Whitespace] {
+                let words = |text: &[u8]| -> Vec<Vec<u8>> {
+                    let words = lex(lexer, text).into_iter();
+                    let words = words.filter(|(kind, _)| *kind != TokenKind::Separator);
+                    words
+                        .map(|(kind, bytes)| {
+                            bytes[usize::from(kind == TokenKind::SpacedWord)..].to_vec()
+                        })
+                        .collect()
+                };
+                let first = text.len().saturating_sub(60);
+                for end in first..=text.len() {
+                    let Some(cut) = lexer.last_token_start(&text[..end]) else { continue };
+                    let apart = [words(&text[..cut]), words(&text[cut..])].concat();
+                    assert_eq!(apart, words(text), "{lexer:?} {end} {cut}");
+                }
+            }
+        }
+        assert_eq!(Lexer::Words.last_token_start(b"abc"), None);
+        assert_eq!(Lexer::Words.last_token_start(b"abc "), Some(3));
     }
 
     #[test]

@@ -25,7 +25,7 @@ use rayon::prelude::*;
 use tadoc_core::{Grammar, TokenSequence};
 
 use self::sequence::BARRIER;
-use super::builder::{CancelFlag, Cancelled, GrammarBuilder};
+use super::builder::{CancelFlag, Cancelled, GrammarBuilder, share};
 use super::order;
 use super::prune::{Bodies, prune};
 use crate::parallel::map_concat;
@@ -58,7 +58,9 @@ impl GrammarBuilder for RePair {
         let mut line_ends = self.line_ends.clone();
         line_ends.resize(token_count as usize, false);
         tokens.tokens.shrink_to_fit();
+        let stage = cancel.stage(share::LINES);
         let lines = lines::take_out(tokens, &line_ends);
+        drop(stage);
         cancel.check()?;
         let first_rule = token_count + lines.rules;
         let line_count = lines.rules as usize;
@@ -127,9 +129,10 @@ fn pair_chunks(
     first_rule: u32,
     cancel: &CancelFlag,
 ) -> Result<(Vec<u32>, Bodies), Cancelled> {
+    let paired = share::BUILD - share::LINES;
     if cells.len() < WORTH_CUTTING {
         let cells = if cells.len() < 2 { vec![BARRIER; 2] } else { cells };
-        return pairing::pair_up(cells, first_rule, 1, false, cancel);
+        return pairing::pair_up(cells, first_rule, 1, false, cancel, paired);
     }
     // An even number, for two cores are the least that a machine has.
     let chunk_count = cells.len().div_ceil(CHUNK).next_multiple_of(2);
@@ -140,9 +143,12 @@ fn pair_chunks(
     drop(cells);
     let threads = rayon::current_num_threads();
     let threads_a_chunk = (threads / chunk_count).max(1);
+    let share_a_chunk = (paired - share::JOINED) / chunk_count as u64;
     let paired: Vec<(Vec<u32>, Bodies)> = chunks
         .into_par_iter()
-        .map(|chunk| pairing::pair_up(chunk, first_rule, threads_a_chunk, false, cancel))
+        .map(|chunk| {
+            pairing::pair_up(chunk, first_rule, threads_a_chunk, false, cancel, share_a_chunk)
+        })
         .collect::<Result<_, _>>()?;
     let (mut cells, bodies) = join(paired, first_rule);
 
@@ -154,8 +160,9 @@ fn pair_chunks(
     }
     let rule_count = bodies.len();
     drop(bodies);
+    let first_new = first_rule + rule_count as u32;
     let (cells, new_bodies) =
-        pairing::pair_up(cells, first_rule + rule_count as u32, threads, true, cancel)?;
+        pairing::pair_up(cells, first_new, threads, true, cancel, share::JOINED)?;
     Ok(split_bodies(cells, rule_count, new_bodies))
 }
 

@@ -16,6 +16,10 @@ use crate::build::prune::Bodies;
 
 /// Rules made between two looks at the flag that ends the work.
 const RULES_PER_LOOK: u32 = 1 << 12;
+/// Of the work, so many hundredths are done when the pairs are counted.
+const COUNTED: u64 = 30;
+/// So many hundredths of the cells are expected to go. Replacing one takes about the same time always.
+const REPLACED: u64 = 80;
 
 /// An occurrence of the passage that becomes a rule: its first symbol's place, and the place behind it.
 #[derive(Debug, Clone, Copy)]
@@ -26,18 +30,24 @@ struct Span {
 
 /// Replaces repetitions in `cells`: symbols below `first_rule` and barriers, with a barrier first and last.
 /// Gives what is left, and the rules; rule `r` is the symbol `first_rule + r` and uses rules below itself.
-/// Pairs are found on so many threads, and replaced on one. `rare` is for [`Pairs::of`].
+/// Pairs are found on so many threads, and replaced on one. `rare` is for [`Pairs::of`]. It is a stage of the
+/// work on a segment, of so many millionths.
 pub(in crate::build) fn pair_up(
     cells: Vec<u32>,
     first_rule: u32,
     threads: usize,
     rare: bool,
     cancel: &CancelFlag,
+    share: u64,
 ) -> Result<(Vec<u32>, Bodies), Cancelled> {
+    let mut stage = cancel.stage(share);
     let mut sequence = Sequence::new(cells);
     let mut pairs = Pairs::of(&sequence, first_rule, threads, rare);
     let mut queue = Queue::new();
     pairs.in_order_of_text(sequence.cells().len(), |count, pair| queue.push(count, pair));
+    let cells = sequence.cells().len() as u64;
+    let mut replaced = 0_u64;
+    stage.reach(COUNTED, 100);
     let mut bodies = Bodies::new();
     let mut spans: Vec<Span> = Vec::new();
     let mut before: Vec<u32> = Vec::new();
@@ -60,6 +70,11 @@ pub(in crate::build) fn pair_up(
         let symbol = first_rule + bodies.len() as u32;
         if symbol.is_multiple_of(RULES_PER_LOOK) {
             cancel.check()?;
+            let expected = cells * REPLACED / 100;
+            stage.reach(
+                COUNTED * expected + (100 - COUNTED) * replaced.min(expected),
+                100 * expected,
+            );
         }
         before.clear();
         while let Some(symbol) = extend_left(&sequence, &mut spans) {
@@ -71,6 +86,7 @@ pub(in crate::build) fn pair_up(
             bodies.symbols.push(symbol);
         }
         bodies.close();
+        replaced += spans.len() as u64 * (bodies.body(bodies.len() - 1).len() as u64 - 1);
         for span in &spans {
             sequence.replace(span.start, span.end, symbol);
         }

@@ -17,7 +17,7 @@ mod working;
 use tadoc_core::{Grammar, TokenSequence};
 
 use self::working::WorkingGrammar;
-use super::builder::{CancelFlag, Cancelled, GrammarBuilder};
+use super::builder::{CancelFlag, Cancelled, GrammarBuilder, share};
 use super::order::into_grammar;
 
 /// How many tokens are read between two looks at the cancel flag: some milliseconds.
@@ -35,14 +35,18 @@ impl GrammarBuilder for Sequitur {
         let TokenSequence { token_count, tokens, document_starts } = tokens;
         let document_count = document_starts.len().saturating_sub(1);
         let mut working = WorkingGrammar::new(token_count, tokens.len(), document_count);
+        let mut stage = cancel.stage(share::BUILD);
         let mut until_check = 0;
         for (document, bounds) in document_starts.windows(2).enumerate() {
             if document > 0 {
                 working.start_document();
             }
-            for &token in &tokens[bounds[0] as usize..bounds[1] as usize] {
+            for (place, &token) in
+                tokens.iter().enumerate().take(bounds[1] as usize).skip(bounds[0] as usize)
+            {
                 if until_check == 0 {
                     cancel.check()?;
+                    stage.reach(place as u64, tokens.len() as u64);
                     until_check = TOKENS_PER_CHECK;
                 }
                 until_check -= 1;
