@@ -47,11 +47,12 @@ impl Output {
             bail!("-o takes the name of a file; without it, standard output is written to");
         }
         let name = path.display().to_string();
-        if Destination::to_write(path, replace)?.found == Found::Special {
+        let destination = Destination::to_write(path, replace).map_err(cannot_write)?;
+        if destination.found == Found::Special {
             let file = open_special(path).with_context(cannot)?;
             return Ok(Self::to(Target::Special(file), name));
         }
-        let file = NewFile::create(path)?;
+        let file = NewFile::create(path).map_err(cannot_write)?;
         Ok(Self::to(Target::New { file, replace }, name))
     }
 
@@ -123,7 +124,7 @@ impl Output {
         }
         let value = result?;
         if let Target::New { file, replace } = self.to.into_target()? {
-            file.finish_unsynced(replace)?;
+            file.finish_unsynced(replace).map_err(cannot_write)?;
         }
         Ok(value)
     }
@@ -140,6 +141,16 @@ impl Output {
             }
             told()
         })
+    }
+}
+
+/// Says what was being done, where the system alone has said what is wrong.
+fn cannot_write(error: impl Into<tadoc::Error>) -> anyhow::Error {
+    match error.into() {
+        tadoc::Error::Io { path, source } => {
+            anyhow::Error::from(source).context(format!("cannot write {}", path.display()))
+        }
+        other => other.into(),
     }
 }
 

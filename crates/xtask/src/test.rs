@@ -22,7 +22,7 @@ const ATTACK: [&str; 6] = ["--seconds", "60", "--kills", "52", "--signals", "78"
 /// A step, by its name.
 type Step = (&'static str, fn(&Run) -> Result<Outcome>);
 
-const STEPS: [Step; 10] = [
+const STEPS: [Step; 11] = [
     ("fmt", format),
     ("clippy", clippy),
     ("ripgrep", ripgrep),

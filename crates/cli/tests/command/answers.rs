@@ -51,7 +51,7 @@ fn answers_to_a_file() {
     folder.run(&["list", "c.tdc", "-o", "list.csv", "--force", "--format", "table"]).succeeds();
     assert!(String::from_utf8(folder.read("list.csv")).unwrap().contains("in 2 documents"));
     folder.run(&["list", "c.tdc", "-o", "no/list.csv"]).exits(2).says("cannot write no/list.csv");
-    folder.run(&["list", "c.tdc", "-o", "in"]).exits(2).says("in is a folder");
+    folder.run(&["list", "c.tdc", "-o", "in"]).exits(2).says("in: this is a folder");
     folder.run(&["list", "c.tdc", "--force"]).exits(2);
     folder.run(&["list", "c.tdc", "--format", "mtx", "-o", "m"]).exits(2).says("no matrix");
     assert_eq!(folder.names(), ["c.tdc", "in", "list.csv", "list.txt"]);

@@ -426,6 +426,7 @@ fn write_doubling(path: &Path) -> Result<()> {
         documents: 1,
         text_bytes,
         segments: vec![segment],
+        origin: None,
     };
     writer.finish(&table, &summary, true)?;
     Ok(())
