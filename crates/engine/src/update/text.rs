@@ -112,6 +112,10 @@ impl EditedText {
     /// Puts text behind the new text that there is; gives where it is, unless it is empty.
     fn put(&mut self, text: &[u8]) -> Option<Piece> {
         let start = self.new_text.len() as u64;
+        if self.new_text.capacity() - self.new_text.len() < text.len() {
+            // All text there is may be half of what memory is left for: doubling would take too much.
+            self.new_text.reserve_exact(text.len().max(self.new_text.len() / 4));
+        }
         self.new_text.extend_from_slice(text);
         (!text.is_empty()).then(|| Piece::new(Source::New, start, text.len() as u64))
     }

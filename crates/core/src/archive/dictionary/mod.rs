@@ -396,8 +396,10 @@ impl Dictionary {
             // As many forms as there are, the space of one, and where each ends.
             let most = forms.count() as usize * (bytes.len() + 1 + size_of::<u64>());
             if most > counted {
-                let more = most.max(COUNTED_AT_ONCE);
+                // Room is made as it is counted, and not by doubling what is there.
+                let more = most.max(COUNTED_AT_ONCE).max(tokens.bytes.len() / 4);
                 share.grow(more as u64, WHAT)?;
+                tokens.bytes.reserve_exact(counted + more);
                 counted += more;
             }
             counted -= most;
