@@ -68,7 +68,9 @@ mod tests {
         let removed = Arc::new(AtomicU32::new(0));
         let removal = |by: u32| -> Removal {
             let removed = removed.clone();
-            Box::new(move || drop(removed.fetch_add(by, Ordering::SeqCst)))
+            Box::new(move || {
+                let _ = removed.fetch_add(by, Ordering::SeqCst);
+            })
         };
         let begin = |by| Unfinished::begin(|| Ok::<_, ()>(((), removal(by)))).unwrap().1;
         let (first, second) = (begin(1), begin(10));

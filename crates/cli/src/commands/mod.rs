@@ -23,7 +23,7 @@ pub mod verify;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use tadoc::{Corpus, Document};
+use tadoc::Corpus;
 
 use crate::arguments::{Arguments, Command, Threads};
 use crate::failure::{self, Outcome};
@@ -63,11 +63,6 @@ fn on_all_threads(
 /// Opens an archive; what goes wrong is told with its path.
 fn open(archive: &Path) -> anyhow::Result<Corpus> {
     Corpus::open_with(archive, &memory::options()).map_err(|error| about(archive, error))
-}
-
-/// The documents of an open archive; what goes wrong is told with its path.
-fn documents<'c>(corpus: &'c Corpus, archive: &Path) -> anyhow::Result<&'c [Document]> {
-    corpus.documents().map_err(|error| about(archive, error))
 }
 
 /// An error of the library in working on an archive, with the archive's path where it does not tell a path

@@ -9,8 +9,8 @@ use super::compress::told;
 use super::{about, summary};
 use crate::arguments::{Level, examples};
 use crate::failure::Outcome;
+use crate::memory;
 use crate::progress::Progress;
-use crate::{interrupt, memory};
 
 /// Encode an archive anew, at another level
 ///

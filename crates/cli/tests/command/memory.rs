@@ -102,6 +102,7 @@ fn write_archive(
         documents: 1,
         text_bytes: bytes,
         segments: vec![segment],
+        origin: None,
     };
     let mut writer = ArchiveWriter::create(path).unwrap();
     let segment = EncodedSegment::new(grammar, words, separators, Level::Fast);

@@ -158,7 +158,7 @@ fn hold(folder: &Folder) -> (Child, BufReader<ChildStdout>) {
 fn a_pool_whose_process_was_killed_is_free() {
     let folder = larger_archive();
     let ask = || folder.run(&["sort", "c.tdc", "--backend", "pool", "--pool", "c.pool"]).exits(0);
-    let expected = ask().text();
+    let expected = ask().text().to_owned();
     for _ in 0..30 {
         let (mut child, _rows) = hold(&folder);
         child.kill().unwrap();

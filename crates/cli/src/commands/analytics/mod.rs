@@ -162,7 +162,7 @@ fn ask(
             Some(places.into_iter().map(|place| place as u32).collect())
         }
     };
-    let writer = match question.is_matrix() {
+    let mut writer = match question.is_matrix() {
         true => RowWriter::open_matrix(&shared.format, columns)?,
         false => RowWriter::open(&shared.format, columns)?,
     };

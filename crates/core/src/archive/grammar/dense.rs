@@ -616,7 +616,8 @@ mod tests {
         let cancel = CancelFlag::default();
         cancel.cancel();
         assert_eq!(encode(&grammar, Level::Dense, &cancel).unwrap_err(), Cancelled);
-        let decoded = decode(&encoded.items, Symbols::Dense(&symbols), &encoded.root, &cancel);
+        let (symbols, budget) = (Symbols::Dense(&symbols), Budget::unlimited());
+        let decoded = decode(&encoded.items, symbols, &encoded.root, &budget, &cancel);
         assert!(matches!(decoded, Err(Error::Cancelled)));
     }
 
