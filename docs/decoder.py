@@ -28,7 +28,7 @@ MOST_BYTES = 1 << 32
 Document = namedtuple("Document", "name bytes seconds nanoseconds mode")
 SEGMENT_FIELDS = "first_document documents text_bytes tokens token_types words rules symbols root_symbols depth"
 Segment = namedtuple("Segment", SEGMENT_FIELDS)
-Archive = namedtuple("Archive", "written_by lexer builder level documents digests segments sections edits")
+Archive = namedtuple("Archive", "written_by lexer builder level documents digests segments sections edits origin")
 
 
 class Rejected(Exception):
@@ -161,8 +161,8 @@ def read_sections(data):
         require(at % 8 == 0, f"table of sections: section {name} is at {at}, which is no multiple of 8")
         require(at >= end, f"table of sections: section {name} lies on another one")
         end = at + length
-        if name in ("INFO", "DOCS", "DICT", "ITEM", "SYMB", "SYMD", "ROOT"):
-            alone = name in ("INFO", "DOCS")
+        if name in ("INFO", "DOCS", "ORIG", "DICT", "ITEM", "SYMB", "SYMD", "ROOT"):
+            alone = name in ("INFO", "DOCS", "ORIG")
             require((segment == 0xFFFFFFFF) == alone, f"table of sections: section {name} is of the wrong segment")
             key = (name, None if alone else segment)
             require(key not in sections, f"table of sections: section {name} is there twice")
@@ -337,6 +337,47 @@ def read_documents(data):
     return documents, digests
 
 
+def read_attributes(reader):
+    """Time and mode of a file (15.3)."""
+    attributes = reader.take(1)[0]
+    reader.require(attributes < 4, "a file has unknown attributes")
+    seconds = nanoseconds = mode = None
+    if attributes & 1:
+        seconds, nanoseconds = unzigzag(reader.varint()), reader.varint()
+        reader.require(nanoseconds < 10**9, f"{nanoseconds} nanoseconds, where at most 999999999 can be")
+    if attributes & 2:
+        mode = reader.varint()
+        reader.require(mode <= 0o7777, f"{mode} is a mode, where at most 4095 can be")
+    return seconds, nanoseconds, mode
+
+
+def read_origin(data):
+    """Whether files were cut into lines, and the files that no line came of (16)."""
+    reader = Reader(data, "section ORIG")
+    split = reader.varint()
+    reader.require(split <= 1, f"{split} is no way to cut files")
+    base = reader.varint()
+    reader.require(base <= 2, f"{base} is no kind of base")
+    if base == 1:
+        parts = reader.take(reader.varint()).split(b"/")
+        down = not any(part in (b"", b".", b"..") or b"\0" in part for part in parts)
+        from_archive = parts == [b""] or down or set(parts) == {b".."}
+        reader.require(from_archive, "the base is no path from the archive's folder")
+    elif base == 2:
+        reader.take(8)
+    reader.require(b"\0" not in reader.take(reader.varint()), "the prefix has a NUL in it")
+    empty, previous = [], b""
+    for _ in range(reader.varint()):
+        name = reader.take(reader.varint())
+        attributes = read_attributes(reader)
+        reader.require(b"\0" not in name, "a name has a NUL in it")
+        reader.require(name > previous, "the names are not in order")
+        empty.append(Document(name, 0, *attributes))
+        previous = name
+    reader.finish()
+    return split == 1, empty
+
+
 def open_archive(data):
     """Everything but the segments' contents."""
     sections = read_sections(data)
@@ -354,7 +395,8 @@ def open_archive(data):
     documents, digests = read_documents(sections["DOCS", None])
     agree = len(documents) == count and sum(document.bytes for document in documents) == text_bytes
     require(agree, "documents and summary do not agree")
-    return Archive(*texts, level, documents, digests, segments, sections, read_journal(data))
+    origin = read_origin(sections["ORIG", None]) if ("ORIG", None) in sections else (False, [])
+    return Archive(*texts, level, documents, digests, segments, sections, read_journal(data), origin)
 
 
 # (7) The dictionary
@@ -1007,6 +1049,22 @@ def current_documents(archive):
     return [document for document, _ in restore(archive)]
 
 
+def restore_files(archive):
+    """Each file and its bytes: documents, joined where they are lines of a file (16)."""
+    split, empty = archive.origin
+    names = {document.name for document in current_documents(archive)}
+    files = {}
+    for document, text in restore(archive):
+        file, number = document.name[:-11], document.name[-11:]
+        is_line = file and number[:1] == b":" and number[1:].isdigit() and file not in names
+        name = file if split and is_line else document.name
+        first, before = files.get(name, (document, b""))
+        files[name] = first._replace(name=name), before + text
+    for document in empty:
+        files.setdefault(document.name, (document, b""))
+    return [files[name] for name in sorted(files)]
+
+
 def escape(name):
     """A name as `tadoc list` prints it."""
     text = name.replace(b"\\", b"\\\\").decode("utf-8", "backslashreplace")
@@ -1063,13 +1121,16 @@ def main():
                 print(escape(document.name), document.bytes, sep="\t")
             return 0
         if arguments.folder is not None:
-            for document in current_documents(archive):
+            files = restore_files(archive)
+            for document, _ in files:
                 check_name(document.name)
             os.makedirs(arguments.folder, exist_ok=True)
             folder = os.open(arguments.folder, os.O_RDONLY | os.O_DIRECTORY)
-        for document, text in restore(archive):
-            if arguments.folder is not None:
+            for document, text in files:
                 write_file(folder, document, text)
+        else:
+            for _ in restore(archive):
+                pass
     except (Rejected, OSError) as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

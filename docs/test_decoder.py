@@ -51,6 +51,12 @@ class Golden(unittest.TestCase):
                         decoder.check_name(document.name)
                 self.assertIn(error, str(raised.exception))
 
+    def test_lines_are_joined_to_files(self):
+        archive = decoder.open_archive((GOLDEN / "good" / "split-lines.tdc").read_bytes())
+        files = [(file.name, text, file.mode) for file, text in decoder.restore_files(archive)]
+        expected = [(b"a", b"one\ntwo\n\nno line feed at the end", None), (b"a.txt", b"only\r\n", 0o640)]
+        self.assertEqual(files, [*expected, (b"empty", b"", 0o600)])
+
     def test_every_truncation_is_refused(self):
         whole = (GOLDEN / "good" / "one-line.tdc").read_bytes()
         for length in range(len(whole)):

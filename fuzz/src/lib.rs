@@ -1,7 +1,9 @@
-//! What the fuzzers share: a folder for the files of one process.
+//! What the fuzzers share: a folder for the files of one process, and an archive for what belongs to one.
 
 use std::path::PathBuf;
 use std::sync::LazyLock;
+
+use tadoc::{CompressOptions, Corpus, Input, Source};
 
 /// A path in a folder of this process's own, below the system's folder for temporary files.
 pub fn scratch(name: &str) -> PathBuf {
@@ -11,4 +13,20 @@ pub fn scratch(name: &str) -> PathBuf {
         folder
     });
     FOLDER.join(name)
+}
+
+/// Documents of [`corpus`].
+pub const DOCUMENTS: usize = 3;
+
+/// A small archive that is made below the folder, with rules and a few words.
+pub fn corpus(name: &str) -> Corpus {
+    let text = "the cat sat on the mat and The dog ran after the cat; the cats sat on mats.\n";
+    let inputs = (0..DOCUMENTS).map(|number| {
+        let text = text.repeat(2 + number).into_bytes();
+        Input::new(number.to_string().as_bytes(), Source::Bytes(text))
+    });
+    let path = scratch(name);
+    let options = CompressOptions { threads: Some(1), force: true, ..Default::default() };
+    tadoc::compress(inputs.collect(), &path, &options, &()).expect("an archive");
+    Corpus::open(&path).expect("it was just made")
 }

@@ -1,9 +1,11 @@
 //! The command line: subcommands and what is common to them.
 
 use clap::builder::RangedU64ValueParser;
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use tadoc::threads;
 
-use crate::commands;
+use crate::failure::print_warning;
+use crate::{commands, units};
 
 /// Text that ends a subcommand's help: examples under a heading like clap's own.
 macro_rules! examples {
@@ -38,7 +40,7 @@ pub(crate) use examples;
             "tadoc restore notes.tdc -C copy          all of it as files again"
         ),
         "\n\n\x1b[1m\x1b[4mExit codes:\x1b[0m\n  0 done, 1 nothing found or a check failed, ",
-        "2 wrong usage or bad input, 130 cancelled"
+        "2 wrong usage or bad input,\n  128 + n ended by signal n: 130 Ctrl-C, 143 SIGTERM, 129 SIGHUP"
     )
 )]
 pub struct Arguments {
@@ -48,6 +50,12 @@ pub struct Arguments {
     /// No progress and no summary on standard error; errors and warnings stay.
     #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
+
+    /// The most memory for what is read of an archive, such as 512M or 4G
+    ///
+    /// [default: 64 times the size of the archive, at least 320M, at most half of the memory]
+    #[arg(long, global = true, value_name = "SIZE", value_parser = units::parse_size, display_order = 901)]
+    pub memory: Option<u64>,
 }
 
 #[derive(Debug, Subcommand)]
@@ -109,6 +117,31 @@ impl From<Index> for tadoc::access::Index {
             Index::Fast => Self::Fast,
         }
     }
+}
+
+/// `--threads`.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Threads {
+    /// Threads to use, 1 to 1024 [default: one a core]
+    #[arg(long, value_name = "N", value_parser = thread_count())]
+    pub threads: Option<usize>,
+}
+
+impl Threads {
+    /// The threads that work is done on. Where the system refuses to start them, there are fewer.
+    pub fn pool(self) -> anyhow::Result<rayon::ThreadPool> {
+        let pool = threads::pool(self.threads)?;
+        let (started, wanted) = (pool.current_num_threads(), self.threads);
+        if wanted.is_some_and(|wanted| started < wanted) {
+            let started = units::counted(started as u64, "thread");
+            print_warning(&format!("the system allows no more than {started} at the moment"));
+        }
+        Ok(pool)
+    }
+}
+
+fn thread_count() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=threads::MOST_THREADS as u64)
 }
 
 /// Reads a number that is not zero.

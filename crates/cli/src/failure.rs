@@ -1,12 +1,16 @@
 //! Exit codes, and how errors and warnings look.
 
-use std::fmt::Write;
-use std::io;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
+use tadoc::text::steers;
+
 use crate::interrupt;
+use crate::screen::push_hex;
 
 /// How a subcommand ended that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,17 +35,22 @@ const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 
 /// Prints an error to standard error.
 pub fn print_error(message: &str) {
-    anstream::eprintln!("{ERROR}tadoc:{ERROR:#} {}", printable(message));
+    print_line(&format!("{ERROR}tadoc:{ERROR:#} {}", printable(message)));
 }
 
 /// Prints a warning to standard error.
 pub fn print_warning(message: &str) {
-    anstream::eprintln!("{WARNING}tadoc:{WARNING:#} warning: {}", printable(message));
+    print_line(&format!("{WARNING}tadoc:{WARNING:#} warning: {}", printable(message)));
 }
 
 /// Prints to standard error what is good to know and is nothing wrong.
 pub fn print_note(message: &str) {
-    anstream::eprintln!("tadoc: {}", printable(message));
+    print_line(&format!("tadoc: {}", printable(message)));
+}
+
+/// Prints a line to standard error. Where that fails, as on a terminal that is gone, nobody can be told.
+pub fn print_line(line: &str) {
+    let _ = writeln!(anstream::stderr(), "{line}");
 }
 
 /// Tells the person what went wrong and gives the exit code. A reader of our output that has seen enough
@@ -51,11 +60,45 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::SUCCESS;
     }
     if is_cancelled(error) {
-        print_error("cancelled");
-        return ExitCode::from(interrupt::CANCELLED);
+        interrupt::print_cancelled();
+        return ExitCode::from(interrupt::exit_code());
     }
-    print_error(&message(error));
+    let mut told = message(error);
+    if kind_of(error) == Some(io::ErrorKind::FileTooLarge) {
+        told.push_str("; raise the limit for files (`ulimit -f`), or write to another file system");
+    }
+    if is_bad_pattern(error) {
+        print_line(&format!("{ERROR}tadoc:{ERROR:#} {}", printable_lines(&told)));
+    } else {
+        print_error(&told);
+    }
     ExitCode::from(2)
+}
+
+/// Whether what was asked for needs more memory than was allowed.
+fn is_memory_limit(error: &anyhow::Error) -> bool {
+    error.chain().any(|cause| {
+        cause.downcast_ref::<tadoc::Error>().is_some_and(tadoc::Error::is_memory_limit)
+    })
+}
+
+/// Tells what is wrong with the command line, or prints help or version, and ends the process. Clap
+/// repeats arguments as they are, which may be the names of files.
+pub fn exit_with_usage(error: &clap::Error) -> ! {
+    let steering = |argument: OsString| argument.to_string_lossy().chars().any(steers);
+    if error.use_stderr() && std::env::args_os().any(steering) {
+        print_line(&printable_lines(error.to_string().trim_end()));
+        std::process::exit(error.exit_code());
+    }
+    error.exit()
+}
+
+/// Whether the message has several lines, in which a caret points at a place of the pattern.
+fn is_bad_pattern(error: &anyhow::Error) -> bool {
+    let is = |cause: &(dyn std::error::Error + 'static)| {
+        matches!(cause.downcast_ref(), Some(tadoc::Error::BadPattern { .. }))
+    };
+    error.chain().any(is)
 }
 
 /// Whether the error is the wish of the person, in whatever way the work has met it.
@@ -66,11 +109,12 @@ pub fn is_cancelled(error: &anyhow::Error) -> bool {
 
 /// Whether nobody reads any more what we write.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause
-            .downcast_ref::<io::Error>()
-            .is_some_and(|error| error.kind() == io::ErrorKind::BrokenPipe)
-    })
+    kind_of(error) == Some(io::ErrorKind::BrokenPipe)
+}
+
+/// The kind of the system's error behind an error, if there is one.
+fn kind_of(error: &anyhow::Error) -> Option<io::ErrorKind> {
+    error.chain().find_map(|cause| cause.downcast_ref().map(io::Error::kind))
 }
 
 /// The error with its causes, outermost first; a cause that the error before it has told already is left
@@ -85,23 +129,30 @@ pub fn message(error: &anyhow::Error) -> String {
         }
         last = cause;
     }
+    if is_memory_limit(error) {
+        message.push_str("; --memory SIZE sets another limit");
+    }
     message
 }
 
-/// The text with control characters shown as `\xHH`, so that a file's name cannot steer the terminal.
+/// The text of one line with what steers a terminal shown as `\xHH`, and a line feed as `\n`, so
+/// that a file's name can neither steer the terminal nor look like a line of ours.
 pub fn printable(text: &str) -> String {
     let mut result = String::with_capacity(text.len());
     for character in text.chars() {
-        if character.is_control() && character != '\n' {
-            let mut bytes = [0; 4];
-            for byte in character.encode_utf8(&mut bytes).bytes() {
-                write!(result, "\\x{byte:02x}").expect("a string takes all");
+        match character {
+            '\n' => result.push_str("\\n"),
+            hidden if steers(hidden) => {
+                push_hex(hidden.encode_utf8(&mut [0; 4]).as_bytes(), &mut result);
             }
-        } else {
-            result.push(character);
+            other => result.push(other),
         }
     }
     result
+}
+
+fn printable_lines(text: &str) -> String {
+    text.split('\n').map(printable).collect::<Vec<_>>().join("\n")
 }
 
 #[cfg(test)]
@@ -128,6 +179,8 @@ mod tests {
 
     #[test]
     fn control_characters_do_not_reach_the_terminal() {
-        assert_eq!(printable("a\x1b[31mb\u{9b}\nc\u{e9}"), "a\\x1b[31mb\\xc2\\x9b\nc\u{e9}");
+        assert_eq!(printable("a\x1b[31mb\u{9b}\nc\u{e9}"), "a\\x1b[31mb\\xc2\\x9b\\nc\u{e9}");
+        assert_eq!(printable("a\u{202e}b\\"), "a\\xe2\\x80\\xaeb\\");
+        assert_eq!(printable_lines("a\x07\n ^"), "a\\x07\n ^");
     }
 }

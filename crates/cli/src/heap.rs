@@ -14,5 +14,7 @@ pub fn spill_beside(pool: &Path) -> anyhow::Result<()> {
     let parent = pool.parent().filter(|parent| !parent.as_os_str().is_empty());
     let folder = parent.unwrap_or(Path::new("."));
     HEAP.spill_into(folder)
-        .with_context(|| format!("no file to work in can be made in {}", folder.display()))
+        .with_context(|| format!("no file to work in can be made in {}", folder.display()))?;
+    crate::memory::is_spilled();
+    Ok(())
 }

@@ -1,78 +1,144 @@
-//! Ctrl-C and termination, for the subcommands that write files: the signal raises a flag, the work sees
-//! it at its next step and ends in order, leaving nothing half-written behind. Where work has long steps, the
-//! signal ends the process itself ([`at_once`]).
+//! SIGINT, SIGTERM and SIGHUP end every command at once, with exit code 128 + the signal's number.
+//!
+//! A thread waits for signals. It removes the files that are unfinished and ends the process, whatever the
+//! other threads do: what is written under its own name (journals, pools) survives that at any point. Work
+//! that must end in order takes a [`Hold`]: then the signal raises a flag ([`requested`]), and the process
+//! ends when the hold is dropped.
+//!
+//! SIGINT and SIGHUP stay ignored where they were so at the start, as under `nohup` and in the background
+//! of a script. That is read from `/proc`; where there is none, they are handled all the same. SIGXFSZ is
+//! caught and does nothing, so that a write past the limit for files fails with `EFBIG`.
 
-use std::fs;
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock};
+use std::io;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Once, mpsc};
+use std::thread;
 use std::time::{Duration, Instant};
 
-/// Exit code of cancelled work, as shells have it for SIGINT.
-pub const CANCELLED: u8 = 130;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use signal_hook::{flag, low_level};
 
-static REQUESTED: AtomicBool = AtomicBool::new(false);
-static AT_ONCE: AtomicBool = AtomicBool::new(false);
+use crate::failure::{print_error, print_warning};
 
-/// The file that is written aside, to be removed if the process ends before it has its name.
-static UNFINISHED: Mutex<Option<PathBuf>> = Mutex::new(None);
+/// The first signal that has come; 0 before.
+static SIGNAL: AtomicUsize = AtomicUsize::new(0);
+/// Holds that are not dropped yet, and whether there are none.
+static HOLDS: AtomicUsize = AtomicUsize::new(0);
+static NO_HOLDS: AtomicBool = AtomicBool::new(true);
 
-/// A second signal this long after the first ends the process at once. One that comes sooner is the
-/// same wish told twice, as `timeout` does.
+/// A second signal this long after the first ends the process in spite of a hold. One that comes sooner is
+/// the same wish told twice, as `timeout` does.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// So often a dropped hold and a second signal are looked for, after the first.
+const LOOK_UP_EVERY: Duration = Duration::from_millis(5);
+/// Printing a line and removing files takes little of it.
+const STACK_BYTES: usize = 256 << 10;
 
-/// From now on a signal raises the flag. Without this call it ends the process, which is right for
-/// subcommands that only print.
+/// Handles signals from now on. One that cannot be handled is told as a warning, and does what it does by
+/// default.
 pub fn install() {
-    static FIRST: OnceLock<Instant> = OnceLock::new();
-    // It refuses where a signal is ignored, as under `nohup`: then it stays so.
-    let _ = ctrlc::try_set_handler(|| {
-        if AT_ONCE.load(Ordering::SeqCst) {
-            crate::failure::print_error("cancelled");
-            end();
-        }
-        if REQUESTED.swap(true, Ordering::SeqCst) {
-            if FIRST.get().is_some_and(|first| first.elapsed() >= PATIENCE) {
-                end();
-            }
-        } else {
-            let _ = FIRST.set(Instant::now());
-        }
-    });
-}
-
-/// Ends the process.
-fn end() -> ! {
-    let mut unfinished = UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-    if let Some(path) = unfinished.take() {
-        // It may have been finished or removed in the meantime.
-        let _ = fs::remove_file(path);
+    static IGNORED: AtomicBool = AtomicBool::new(false);
+    if let Err(error) = flag::register(SIGXFSZ, &IGNORED) {
+        cannot_handle("SIGXFSZ", &error);
     }
-    std::process::exit(i32::from(CANCELLED))
+    let ignored = ignored_signals();
+    let is_handled = |&(signal, _): &(i32, &str)| {
+        // A termination has to be heard, even by who was told to live on without a terminal.
+        signal == SIGTERM || ignored & 1 << (signal - 1) == 0
+    };
+    let signals = [(SIGTERM, "SIGTERM"), (SIGINT, "SIGINT"), (SIGHUP, "SIGHUP")];
+    let handled: Vec<(i32, &str)> = signals.into_iter().filter(is_handled).collect();
+    let (ready, start) = mpsc::channel();
+    // Started first: a handler without a thread behind it would swallow signals.
+    let thread = thread::Builder::new().name("signals".into()).stack_size(STACK_BYTES);
+    let has_thread = thread.spawn(move || start.into_iter().for_each(watch)).is_ok();
+    let watched = has_thread.then(|| Signals::new::<_, i32>([]).ok()).flatten();
+    for (signal, name) in handled {
+        // Each on its own terms: one that cannot be handled leaves the others as they are.
+        let result = match &watched {
+            Some(watched) => watched.add_signal(signal),
+            None => handle_without_thread(signal),
+        };
+        result.unwrap_or_else(|error| cannot_handle(name, &error));
+    }
+    if let Some(watched) = watched {
+        let _ = ready.send(watched);
+    }
 }
 
-/// Takes note of a file that is written aside, under a name that no one else uses.
-pub fn writes_aside(path: PathBuf) {
-    *UNFINISHED.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = Some(path);
+fn cannot_handle(name: &str, error: &io::Error) {
+    print_warning(&format!("{name} cannot be handled: {error}"));
 }
 
-/// Until what it gives is dropped, the first signal ends the process: for work that does not look at the flag
-/// often enough, and writes no file but the one it has told of. An error if the signal has come already.
-pub fn at_once() -> tadoc::Result<AtOnce> {
-    AT_ONCE.store(true, Ordering::SeqCst);
-    if requested() { Err(tadoc::Error::Cancelled) } else { Ok(AtOnce(())) }
+/// The signals that were ignored when the process was started: bit n - 1 stands for signal n. None where
+/// the system does not tell.
+fn ignored_signals() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let digits = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0)
 }
 
-/// See [`at_once`].
-pub struct AtOnce(());
+/// Waits for the first signal, and ends the process.
+fn watch(mut signals: Signals) {
+    let Some(signal) = signals.forever().next() else { return };
+    SIGNAL.store(signal as usize, Ordering::SeqCst);
+    let first = Instant::now();
+    while HOLDS.load(Ordering::SeqCst) > 0 {
+        let has_come_again = signals.pending().next().is_some();
+        if has_come_again && first.elapsed() >= PATIENCE {
+            break;
+        }
+        thread::sleep(LOOK_UP_EVERY);
+    }
+    tadoc::unfinished::remove_all();
+    print_cancelled();
+    // Without the hooks of drivers and libraries, whose threads are still at work.
+    low_level::exit(exit_code().into())
+}
 
-impl Drop for AtOnce {
+/// Where no thread can be started, the handler itself ends the process, and raises the flag if there is a
+/// hold. Unfinished files are then left to the next process that writes in their place.
+fn handle_without_thread(signal: i32) -> io::Result<()> {
+    flag::register_conditional_shutdown(signal, 128 + signal, &NO_HOLDS)?;
+    flag::register_usize(signal, &SIGNAL, signal as usize)?;
+    Ok(())
+}
+
+/// Until it is dropped, a signal raises the flag and does nothing else: for work that would lose what it
+/// was given. Taken and dropped by the main thread alone.
+pub struct Hold(());
+
+impl Hold {
+    pub fn new() -> Self {
+        HOLDS.fetch_add(1, Ordering::SeqCst);
+        NO_HOLDS.store(false, Ordering::SeqCst);
+        Self(())
+    }
+}
+
+impl Drop for Hold {
     fn drop(&mut self) {
-        AT_ONCE.store(false, Ordering::SeqCst);
+        let others = HOLDS.fetch_sub(1, Ordering::SeqCst) - 1;
+        NO_HOLDS.store(others == 0, Ordering::SeqCst);
     }
 }
 
 /// Whether the work should end.
 pub fn requested() -> bool {
-    REQUESTED.load(Ordering::Relaxed)
+    SIGNAL.load(Ordering::Relaxed) != 0
+}
+
+/// The exit code of cancelled work, as shells have it; that of SIGINT if no signal has come.
+pub fn exit_code() -> u8 {
+    match SIGNAL.load(Ordering::SeqCst) {
+        0 => 128 + SIGINT as u8,
+        signal => 128 + signal as u8,
+    }
+}
+
+/// Says that the work was cancelled, once. Who comes second waits until it is said.
+pub fn print_cancelled() {
+    static PRINTED: Once = Once::new();
+    PRINTED.call_once(|| print_error("cancelled"));
 }

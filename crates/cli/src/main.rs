@@ -4,12 +4,15 @@
 //! what they share.
 
 mod arguments;
+mod closed;
 mod commands;
+mod encode;
 mod failure;
 #[cfg(feature = "pool")]
 mod heap;
 mod inputs;
 mod interrupt;
+mod memory;
 mod output;
 mod progress;
 mod rows;
@@ -22,7 +25,14 @@ use std::process::ExitCode;
 use clap::Parser;
 
 fn main() -> ExitCode {
-    let arguments = arguments::Arguments::parse();
+    let arguments = match arguments::Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => failure::exit_with_usage(&error),
+    };
+    interrupt::install();
+    if let Err(error) = tadoc::exit_on_truncated_files() {
+        failure::print_warning(&format!("SIGBUS cannot be handled: {error}"));
+    }
     match commands::run(arguments) {
         Ok(outcome) => outcome.into(),
         Err(error) => failure::report(&error),

@@ -8,10 +8,14 @@ use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
 use tadoc::new_file::{Destination, Found, NewFile, open_special};
 
+use crate::closed;
+use crate::encode::{Compression, Encoder};
+use crate::screen::{self, Notation};
+
 /// Where results go, buffered. What went wrong in writing is kept apart from what the library makes of it,
 /// so that the message names the right place.
 pub struct Output {
-    to: BufWriter<Target>,
+    to: Encoder<Target>,
     name: String,
     error: Option<io::Error>,
 }
@@ -49,24 +53,27 @@ impl Output {
             return Ok(Self::to(Target::Special(file), name));
         }
         let file = NewFile::create(path).map_err(cannot_write)?;
-        if let Some(aside) = file.aside() {
-            crate::interrupt::writes_aside(aside.to_owned());
-        }
         Ok(Self::to(Target::New { file, replace }, name))
     }
 
     fn to(target: Target, name: String) -> Self {
-        Self { to: BufWriter::with_capacity(1 << 16, target), name, error: None }
+        let to = Encoder::new(BufWriter::with_capacity(1 << 16, target));
+        Self { to, name, error: None }
+    }
+
+    /// Compresses what is written from now on.
+    pub fn compressing(self, compression: Compression) -> io::Result<Self> {
+        Ok(Self { to: self.to.compressing(compression)?, ..self })
     }
 
     /// Whether it is standard output.
     pub fn is_standard(&self) -> bool {
-        matches!(self.to.get_ref(), Target::Standard(_))
+        matches!(self.to.target(), Target::Standard(_))
     }
 
     /// Whether a person sees it as it comes.
     pub fn is_terminal(&self) -> bool {
-        match self.to.get_ref() {
+        match self.to.target() {
             Target::Standard(stdout) => stdout.is_terminal(),
             Target::Special(file) => file.is_terminal(),
             Target::New { .. } => false,
@@ -75,7 +82,7 @@ impl Output {
 
     /// How many columns the terminal has, if it is one that knows.
     pub fn terminal_width(&self) -> Option<usize> {
-        let size = match self.to.get_ref() {
+        let size = match self.to.target() {
             Target::Standard(stdout) => terminal_size::terminal_size_of(stdout),
             Target::Special(file) => terminal_size::terminal_size_of(file),
             Target::New { .. } => None,
@@ -85,25 +92,38 @@ impl Output {
 
     /// Writes one object on a line of its own.
     pub fn json(&mut self, value: &impl Serialize) -> anyhow::Result<()> {
-        let line = serde_json::to_string(value)?;
-        self.write_all(line.as_bytes())?;
-        self.write_all(b"\n")?;
-        Ok(())
+        let mut line = serde_json::to_vec(value)?;
+        line.push(b'\n');
+        Ok(self.json_lines(&line)?)
+    }
+
+    /// Writes lines of JSON. What would steer a terminal is escaped on one, and means the same.
+    pub fn json_lines(&mut self, lines: &[u8]) -> io::Result<()> {
+        match self.is_terminal() {
+            true => self.write_all(&screen::guarded(lines, Notation::Json)),
+            false => self.write_all(lines),
+        }
     }
 
     /// Ends the output of work that has ended with `result`; a file gets its name if all went well.
     pub fn finish<T>(mut self, result: Result<T, impl Into<anyhow::Error>>) -> anyhow::Result<T> {
         let result = result.map_err(Into::into);
+        if self.is_standard() {
+            // Without a row, too: nobody can see that there is none.
+            let open = check_standard_output();
+            let _ = self.keep(open);
+        }
         if result.is_ok() {
-            let _ = self.flush();
+            let ended = self.to.end();
+            let _ = self.keep(ended);
         }
         if let Some(error) = self.error.take() {
             // What is still buffered cannot be written either.
-            let _ = self.to.into_parts();
+            let _ = self.to.into_target();
             return Err(anyhow!(error));
         }
         let value = result?;
-        if let (Target::New { file, replace }, _) = self.to.into_parts() {
+        if let Target::New { file, replace } = self.to.into_target()? {
             file.finish_unsynced(replace).map_err(cannot_write)?;
         }
         Ok(value)
@@ -149,7 +169,11 @@ impl Write for Output {
 impl Write for Target {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
-            Self::Standard(stdout) => stdout.write(bytes),
+            // Not by the standard library, to which a closed descriptor is no error.
+            Self::Standard(stdout) => {
+                check_standard_output()?;
+                Ok(rustix::io::write(stdout, bytes)?)
+            }
             Self::Special(file) => file.write(bytes),
             Self::New { file, .. } => file.write(bytes),
         }
@@ -157,10 +181,18 @@ impl Write for Target {
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
-            Self::Standard(stdout) => stdout.flush(),
+            Self::Standard(_) => Ok(()),
             Self::Special(file) => file.flush(),
             Self::New { file, .. } => file.flush(),
         }
+    }
+}
+
+/// An error if standard output was closed when the process was started.
+pub fn check_standard_output() -> io::Result<()> {
+    match closed::is_standard_output_closed() {
+        true => Err(io::Error::other("it is closed; give it a file, or /dev/null")),
+        false => Ok(()),
     }
 }
 

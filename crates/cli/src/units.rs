@@ -111,6 +111,12 @@ pub fn moment(time: Timestamp) -> String {
     format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
 }
 
+/// A moment for people: `2024-05-01 12:24:05 UTC`, to the second.
+pub fn moment_for_people(time: Timestamp) -> String {
+    let whole = moment(Timestamp { nanoseconds: 0, ..time });
+    whole.replace('T', " ").replace('Z', " UTC")
+}
+
 /// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years are counted
 /// from March, so that the leap day is the last of its year.
 fn date(days: i64) -> (i64, i64, i64) {
@@ -200,5 +206,7 @@ mod tests {
         assert_eq!(at(1_714_566_245, 0), "2024-05-01T12:24:05Z");
         assert_eq!(at(4_107_542_399, 0), "2100-02-28T23:59:59Z");
         assert_eq!(at(4_107_542_400, 0), "2100-03-01T00:00:00Z");
+        let shown = moment_for_people(Timestamp { seconds: 1_714_566_245, nanoseconds: 9 });
+        assert_eq!(shown, "2024-05-01 12:24:05 UTC");
     }
 }

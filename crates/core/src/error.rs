@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use crate::GrammarError;
+use crate::{Cancelled, GrammarError};
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -72,6 +72,21 @@ pub enum Error {
         bytes: u64,
         /// How many they may have.
         most: u64,
+    },
+    /// What is decoded would take more memory than is allowed.
+    #[error(
+        "{what} would pass the limit of {} of memory: {} are taken, and {} more are needed",
+        size(*limit), size(*used), size(*needed)
+    )]
+    MemoryLimit {
+        /// What would need it.
+        what: &'static str,
+        /// Bytes that it would need.
+        needed: u64,
+        /// Bytes that are taken.
+        used: u64,
+        /// Bytes that are allowed.
+        limit: u64,
     },
     /// The output is there already.
     #[error("{} exists already; give another name, or --force to replace it", path.display())]
@@ -166,6 +181,9 @@ pub enum Error {
         /// What is wrong, and what to do.
         what: String,
     },
+    /// The work was ended by a [`crate::CancelFlag`].
+    #[error("cancelled")]
+    Cancelled,
     /// A file or folder could not be read or written.
     #[error("{}: {source}", path.display())]
     Io {
@@ -174,6 +192,16 @@ pub enum Error {
         /// What the system said.
         source: std::io::Error,
     },
+}
+
+/// Bytes in the largest binary unit that keeps them above 1.
+fn size(bytes: u64) -> String {
+    let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
+    let unit = (bytes.max(1).ilog2() / 10) as usize;
+    match unit {
+        0 => format!("{bytes} bytes"),
+        _ => format!("{:.1} {}", bytes as f64 / (1_u64 << (10 * unit)) as f64, units[unit]),
+    }
 }
 
 impl Error {
@@ -185,5 +213,11 @@ impl Error {
     /// An [`Error::Io`] about this path.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source }
+    }
+}
+
+impl From<Cancelled> for Error {
+    fn from(_: Cancelled) -> Self {
+        Self::Cancelled
     }
 }

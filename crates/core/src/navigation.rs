@@ -118,9 +118,9 @@ impl Navigation {
             (self.rule_bytes.len(), rules),
             (self.rule_words.len(), rules),
             (self.rule_newlines.len(), rules),
-            (self.rule_starts.len(), rules + 1),
+            (self.rule_starts.len(), rules.saturating_add(1)),
             (self.bodies.len(), bodies),
-            (self.document_starts.len(), segment.documents + 1),
+            (self.document_starts.len(), segment.documents.saturating_add(1)),
             (self.root_bytes.len(), samples(root, BYTES_EVERY)),
             (self.root_words.len(), samples(root, WORDS_EVERY)),
             (self.root_newlines.len(), samples(root, NEWLINES_EVERY)),
@@ -129,6 +129,11 @@ impl Navigation {
             || self.separator_newlines.len() > self.token_bytes.len()
         {
             return wrong("it is of other lengths than its segment");
+        }
+        // Numbers of no bits take no bytes, and may be announced by the quintillion.
+        let is_empty = |row: &Packed| row.width() == 0;
+        if (bodies > 0 && is_empty(&self.bodies)) || (root > 0 && is_empty(&self.root_bytes)) {
+            return wrong("symbols or lengths have no bits");
         }
         if !ascends(&self.document_starts, root) || !ascends(&self.rule_starts, bodies) {
             return wrong("documents or rules are out of order");
@@ -143,7 +148,7 @@ impl Navigation {
             return wrong("lengths are too large");
         }
         let (starts, symbols) = (self.rule_starts.slice(), self.bodies.slice());
-        let limit = tokens + rules;
+        let limit = tokens.saturating_add(rules);
         let rules = rules as usize;
         let holds = (0..rules.div_ceil(CHECKED_AT_ONCE)).into_par_iter().all(|chunk| {
             let chunk = chunk * CHECKED_AT_ONCE..rules.min((chunk + 1) * CHECKED_AT_ONCE);
@@ -167,7 +172,7 @@ impl Navigation {
 pub fn check_root(root: &Packed, length: u64, symbols: u64) -> Result<()> {
     let wrong =
         || Error::malformed("the index: the documents' symbols are not those of the segment");
-    if root.len() as u64 != length {
+    if root.len() as u64 != length || (length > 0 && root.width() == 0) {
         return Err(wrong());
     }
     let places = root.slice();
@@ -187,6 +192,10 @@ pub fn samples(root: u64, every: usize) -> u64 {
 
 /// Whether boundaries start with 0, never go back, and end with `end`.
 fn ascends(boundaries: &Packed, end: u64) -> bool {
+    if boundaries.width() == 0 {
+        // All are 0, and there may be any number of them.
+        return !boundaries.is_empty() && end == 0;
+    }
     let boundaries = boundaries.slice();
     let mut before = 0;
     let mut all = 0..boundaries.len();

@@ -39,17 +39,6 @@ impl Terms {
     /// Checks the parts and puts them together: the bytes of all terms, and where each ends. O(bytes), on
     /// all threads.
     pub fn new(bytes: impl Into<Array<u8>>, ends: impl Into<Array<u64>>) -> Result<Self> {
-        let terms = Self::new_unchecked(bytes, ends)?;
-        let numbers = (1..terms.ends.len() as u32).into_par_iter().with_min_len(CHECKED_AT_ONCE);
-        let wrong = numbers.find_any(|&term| terms.get(term - 1) >= terms.get(term));
-        match wrong {
-            Some(term) => Err(Error::malformed(format!("term {term} is not above the one before"))),
-            None => Ok(terms),
-        }
-    }
-
-    /// The same without looking at the order, for lists that were checked before they were written.
-    pub fn new_unchecked(bytes: impl Into<Array<u8>>, ends: impl Into<Array<u64>>) -> Result<Self> {
         let terms = Self { bytes: bytes.into(), ends: ends.into() };
         let last = terms.ends.last().copied().unwrap_or(0);
         // In order, so that no term can lead out of the bytes.
@@ -57,7 +46,12 @@ impl Terms {
         if !ascending || last != terms.bytes.len() as u64 || terms.ends.len() > u32::MAX as usize {
             return Err(Error::malformed("the ends of terms do not fit their bytes"));
         }
-        Ok(terms)
+        let numbers = (1..terms.ends.len() as u32).into_par_iter().with_min_len(CHECKED_AT_ONCE);
+        let wrong = numbers.find_any(|&term| terms.get(term - 1) >= terms.get(term));
+        match wrong {
+            Some(term) => Err(Error::malformed(format!("term {term} is not above the one before"))),
+            None => Ok(terms),
+        }
     }
 
     /// How many there are.

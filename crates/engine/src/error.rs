@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use crate::analyzer::language::names;
 use crate::analyzer::{Language, StopWords};
-use crate::text::escape;
+use crate::text::{counted, escape};
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
@@ -40,12 +40,24 @@ pub enum Error {
         name: Vec<u8>,
     },
     /// A name that no document can have.
-    #[error("{:?} cannot be the name of a document: {reason}", escape(name))]
+    #[error("{:?} cannot be the name of a document: it {reason}", escape(name))]
     BadName {
         /// The name.
         name: Vec<u8>,
-        /// Why not.
+        /// Why not: a verb and what follows.
         reason: &'static str,
+    },
+    /// A document would be a file where a folder of others has to be.
+    #[error(
+        "{:?} cannot be both a document and a folder, as of {:?}: they could not be restored; give one of them another name",
+        escape(name),
+        escape(below)
+    )]
+    FileAndFolder {
+        /// The document.
+        name: Vec<u8>,
+        /// A document that is in a folder of that name.
+        below: Vec<u8>,
     },
     /// A file was rewritten while it was read.
     #[error("{} changed while it was read; compress a copy or a snapshot of it", path.display())]
@@ -80,12 +92,19 @@ pub enum Error {
     },
     /// A document does not expand to what was compressed.
     #[error(
-        "document {:?} is damaged: its digest is {found:08x}, expected {expected:08x}; restore the archive from a copy",
-        escape(name)
+        "document {:?}{} is damaged: its digest is {found:08x}, expected {expected:08x}; restore the archive from a copy",
+        escape(name),
+        match others {
+            0 => String::new(),
+            1 => " or the one behind it".into(),
+            others => format!(" or one of the {others} behind it"),
+        }
     )]
     WrongDigest {
-        /// The document, or the last one of a group of small ones.
+        /// The document, or the first of several that have one digest together.
         name: Vec<u8>,
+        /// How many documents behind it have the same digest.
+        others: u64,
         /// Digest recorded.
         expected: u32,
         /// Digest of what the archive expands to.
@@ -111,7 +130,7 @@ pub enum Error {
     },
     /// Documents were chosen that are not there, or not in order.
     #[error(
-        "document {number} cannot be chosen: numbers ascend, each is given once, and there are {documents} documents"
+        "document {number} cannot be chosen: numbers ascend, each is given once, and there are {documents} in all"
     )]
     BadChoice {
         /// The number of the document.
@@ -148,7 +167,7 @@ pub enum Error {
     /// The pool cannot be used, or what was asked for cannot be done in it.
     #[cfg(feature = "pool")]
     #[error(transparent)]
-    Pool(#[from] tadoc_pool::Error),
+    Pool(tadoc_pool::Error),
     /// A pool was asked for and none was named.
     #[error("--backend pool needs a file to work in; give one with --pool FILE")]
     NoPool,
@@ -205,8 +224,9 @@ pub enum Error {
     },
     /// An offset is past the end of a document.
     #[error(
-        "offset {offset} is past the end of {:?}, which has {bytes} bytes; offsets count bytes from 0",
-        escape(name)
+        "offset {offset} is past the end of {:?}, which has {}; offsets count bytes from 0",
+        escape(name),
+        counted(*bytes, "byte", "bytes")
     )]
     OffsetPastEnd {
         /// The document.
@@ -218,8 +238,10 @@ pub enum Error {
     },
     /// A range starts in a document and ends past its end.
     #[error(
-        "{length} bytes from offset {offset} on are past the end of {:?}, which has {left} from there; give \
+        "{} from offset {offset} on {} past the end of {:?}, which has {left} from there; give \
          a smaller length",
+        counted(*length, "byte", "bytes"),
+        if *length == 1 { "is" } else { "are" },
         escape(name)
     )]
     RangePastEnd {
@@ -279,8 +301,9 @@ pub enum Error {
     },
     /// An archive has edits that what is to be done would not take along.
     #[error(
-        "{} has {edits} edits that are not part of its grammars yet; run `tadoc recompress` first",
-        path.display()
+        "{} has {} not part of its grammars yet; run `tadoc recompress` first",
+        path.display(),
+        counted(*edits, "edit that is", "edits that are")
     )]
     HasEdits {
         /// The archive.
@@ -321,6 +344,14 @@ pub enum Error {
         /// The archive.
         path: PathBuf,
     },
+    /// The system refused to start a thread.
+    #[error(
+        "cannot start a thread: {source}; allow more processes (`ulimit -u`) or more memory, or end others"
+    )]
+    Threads {
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// The observer ended the work.
     #[error("cancelled")]
     Cancelled,
@@ -356,6 +387,11 @@ impl Error {
         }
     }
 
+    /// Whether what was asked for needs more memory than was allowed for the archive.
+    pub fn is_memory_limit(&self) -> bool {
+        matches!(self, Self::Archive(tadoc_core::Error::MemoryLimit { .. }))
+    }
+
     /// An [`Error::Io`] about this path.
     pub(crate) fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source }
@@ -365,5 +401,15 @@ impl Error {
 impl From<crate::build::builder::Cancelled> for Error {
     fn from(_: crate::build::builder::Cancelled) -> Self {
         Self::Cancelled
+    }
+}
+
+#[cfg(feature = "pool")]
+impl From<tadoc_pool::Error> for Error {
+    fn from(error: tadoc_pool::Error) -> Self {
+        match error {
+            tadoc_pool::Error::Cancelled => Self::Cancelled,
+            error => Self::Pool(error),
+        }
     }
 }

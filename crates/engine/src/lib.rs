@@ -63,6 +63,7 @@
 //! - [`progress`]: observers, which see how far work has come and may end it.
 //! - [`error`]: what can go wrong, worded for the person who meets it.
 //! - [`new_file`]: files that get their name when they are whole.
+//! - [`threads`]: pools of threads, where the system may refuse to start them.
 //! - [`text`]: names and other bytes as text that can be printed, and back.
 //!
 //! The grammar itself and the archive's bytes are in the crate `tadoc_core`.
@@ -72,6 +73,14 @@
 //! Compressing and transcoding have a thread pool of their own. [`CompressOptions`] bounds threads and memory:
 //! text beyond the bound becomes further segments of the same archive. Restoring holds one segment at a time, a view is
 //! in memory as a whole; both work in the rayon pool that they are called in. The crate sets up nothing global.
+//!
+//! # Signals
+//!
+//! Files are written aside and removed when the work fails or is cancelled by its observer. A process that ends
+//! itself at a signal, without waiting for the work, calls [`unfinished::remove_all`] first.
+//!
+//! Archives, views and pools are mapped: if someone truncates one while it is read, the process gets SIGBUS.
+//! [`exit_on_truncated_files`] makes a message and an exit code of that.
 
 pub mod access;
 pub mod analytics;
@@ -83,9 +92,12 @@ pub mod corpus;
 pub mod error;
 pub mod grep;
 mod memory;
+mod names;
+mod origin;
 mod parallel;
 pub mod progress;
 pub mod text;
+pub mod threads;
 pub mod traverse;
 pub mod update;
 pub mod view;
@@ -100,12 +112,18 @@ pub use backend::Backends;
 pub use build::lexer::Lexer;
 pub use compress::{
     Builder, CompressOptions, CompressReport, Input, Source, Split, compress, transcode,
+    transcode_with,
 };
-pub use corpus::{Corpus, EditsInfo, RestoreReport, VerifyReport};
+pub use corpus::{
+    Corpus, CorpusFile, EditsInfo, Existing, OpenOptions, RestoreReport, SkippedFile, TextDigest,
+    TextDigester, VerifyReport,
+};
 pub use error::{Error, Result};
+pub use origin::{NamesFrom, Naming};
 pub use progress::{Observer, Phase};
+pub use tadoc_core::archive::exit_on_truncated_files;
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::new_file;
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
-pub use tadoc_core::{Answered, Limits, Strategy, Task, View, answer};
+pub use tadoc_core::{Answered, Limits, MemoryLimit, Strategy, Task, View, answer, unfinished};
 pub use update::{Durability, Edit, Editor, Offsets};

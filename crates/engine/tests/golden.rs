@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tadoc::Corpus;
 use tadoc::text::unescape;
+use tadoc::{Corpus, Existing};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/v1")
@@ -62,11 +62,11 @@ fn good_archives_are_restored() {
 fn read_everything(path: &Path) -> Option<String> {
     let read = || -> tadoc::Result<()> {
         let corpus = Corpus::open(path)?;
-        let documents: Vec<usize> = (0..corpus.documents()?.len()).collect();
         corpus.verify(&())?;
         let target = tempfile::tempdir().unwrap();
-        corpus.restore(&documents, target.path(), false, &())?;
-        Ok(())
+        let files = corpus.files(false)?;
+        let report = corpus.restore(&files, target.path(), Existing::Refuse, &())?;
+        report.skipped.into_iter().next().map_or(Ok(()), |skipped| Err(skipped.error))
     };
     read().err().map(|error| error.to_string())
 }

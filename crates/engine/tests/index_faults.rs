@@ -2,7 +2,6 @@
 //! error or some answer in bounded time.
 
 use std::path::Path;
-use std::time::{Duration, Instant};
 
 use tadoc::access::{Access, Index, Operation, Scope, store};
 use tadoc::{Analyzer, CompressOptions, Corpus, Input, Source};
@@ -96,7 +95,6 @@ fn damage_is_noticed() {
 #[test]
 fn an_index_made_to_harm_does_none() {
     let folder = tempfile::tempdir().unwrap();
-    let start_of_test = Instant::now();
     let mut refused = 0;
     for index in [Index::Small, Index::Fast] {
         let (bytes, start) = indexed(folder.path(), index);
@@ -112,7 +110,6 @@ fn an_index_made_to_harm_does_none() {
         }
     }
     assert!(refused > 100, "{refused}");
-    assert!(start_of_test.elapsed() < Duration::from_secs(300));
 }
 
 #[test]

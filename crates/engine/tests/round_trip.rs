@@ -2,7 +2,9 @@
 
 use std::path::Path;
 
-use tadoc::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source, Split};
+use tadoc::{
+    Builder, CompressOptions, Corpus, Existing, Input, Level, Lexer, SkippedFile, Source, Split,
+};
 use tadoc_oracle::cases;
 
 fn inputs(documents: &[(String, Vec<u8>)]) -> Vec<Input> {
@@ -173,8 +175,9 @@ fn files_come_back_with_their_times_and_modes() {
     tadoc::compress(inputs, &path, &CompressOptions::default(), &()).unwrap();
     let corpus = Corpus::open(&path).unwrap();
     let out = folder.path().join("out");
-    let report = corpus.restore(&[0, 1, 2], &out, false, &()).unwrap();
-    assert_eq!((report.documents, report.bytes), (3, 13));
+    let files = corpus.files(false).unwrap();
+    let report = corpus.restore(&files, &out, Existing::Refuse, &()).unwrap();
+    assert_eq!((report.files, report.bytes), (3, 13));
     for (number, (name, bytes)) in documents.iter().enumerate() {
         assert_eq!(&std::fs::read(out.join(name)).unwrap(), bytes);
         let metadata = out.join(name).metadata().unwrap();
@@ -185,9 +188,13 @@ fn files_come_back_with_their_times_and_modes() {
         );
     }
     // Nothing is replaced without being asked for, and nothing is left beside.
-    let again = corpus.restore(&[0, 1, 2], &out, false, &());
-    assert!(matches!(again, Err(tadoc::Error::Exists { .. })), "{again:?}");
-    corpus.restore(&[0, 1, 2], &out, true, &()).unwrap();
+    let again = corpus.restore(&files, &out, Existing::Refuse, &()).unwrap();
+    let exists = |skipped: &SkippedFile| matches!(skipped.error, tadoc::Error::Exists { .. });
+    assert!(again.skipped.len() == 3 && again.skipped.iter().all(exists), "{again:?}");
+    let kept = corpus.restore(&files, &out, Existing::Keep, &()).unwrap();
+    assert_eq!((kept.kept, kept.files, kept.skipped.len()), (3, 0, 0));
+    let replaced = corpus.restore(&files, &out, Existing::Replace, &()).unwrap();
+    assert_eq!(replaced.files, 3);
     assert_eq!(std::fs::read_dir(&out).unwrap().count(), 2);
     documents.clear();
 }
@@ -203,9 +210,10 @@ fn links_in_the_way_are_not_followed() {
     std::fs::create_dir_all(&out).unwrap();
     std::fs::create_dir_all(&elsewhere).unwrap();
     std::os::unix::fs::symlink(&elsewhere, out.join("sub")).unwrap();
-    for force in [false, true] {
-        let refused = corpus.restore(&[0], &out, force, &());
-        assert!(matches!(refused, Err(tadoc::Error::UnsafeName { .. })), "{refused:?}");
+    let files = corpus.files(false).unwrap();
+    for existing in [Existing::Refuse, Existing::Keep, Existing::Replace] {
+        let refused = corpus.restore(&files, &out, existing, &()).unwrap().skipped;
+        assert!(matches!(refused[0].error, tadoc::Error::UnsafeName { .. }), "{refused:?}");
     }
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     // A link where the file shall be is replaced, not written through.
@@ -213,8 +221,9 @@ fn links_in_the_way_are_not_followed() {
     std::fs::create_dir(out.join("sub")).unwrap();
     std::fs::write(elsewhere.join("target"), b"precious").unwrap();
     std::os::unix::fs::symlink(elsewhere.join("target"), out.join("sub/file")).unwrap();
-    assert!(matches!(corpus.restore(&[0], &out, false, &()), Err(tadoc::Error::Exists { .. })));
-    corpus.restore(&[0], &out, true, &()).unwrap();
+    let refused = corpus.restore(&files, &out, Existing::Refuse, &()).unwrap().skipped;
+    assert!(matches!(refused[0].error, tadoc::Error::Exists { .. }), "{refused:?}");
+    corpus.restore(&files, &out, Existing::Replace, &()).unwrap();
     assert_eq!(std::fs::read(elsewhere.join("target")).unwrap(), b"precious");
     assert_eq!(std::fs::read(out.join("sub/file")).unwrap(), b"text");
 }

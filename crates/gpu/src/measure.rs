@@ -100,9 +100,9 @@ mod tests {
         let Some(device) = crate::testing::device() else { return };
         let measured = measure(&device).unwrap();
         for speed in [measured.upload, measured.download, measured.copy] {
-            assert!(speed.is_finite() && speed > 1e6, "{measured:?}");
+            assert!(speed.is_finite() && speed > 0.0, "{measured:?}");
         }
-        assert!(measured.launch > Duration::ZERO && measured.launch < Duration::from_millis(100));
+        assert!(measured.launch > Duration::ZERO);
     }
 
     #[test]

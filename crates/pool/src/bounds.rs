@@ -6,6 +6,8 @@
 //!
 //! Cost: one sweep up over the sub-rules of the pruned rules. Size: 8 bytes a rule.
 
+use std::ops::Range;
+
 use tadoc_core::{Array, Network};
 
 use crate::Result;
@@ -33,17 +35,23 @@ pub fn bounds(
 ) -> Result<Array<Bound>> {
     let rules = pruned.slices();
     let narrow = |number: u64| number.min(u32::MAX.into()) as u32;
-    work.fill_upwards("bounds of rules", Starts::One, network.levels(), |range, table, below| {
+    let of_rule = |rule: u32, below: &[Bound]| {
         let first_below = pruned.rules() as usize - below.len();
-        for (rule, bound) in range.zip(table) {
-            let most = [narrow(most), pruned.rules() - rule - 1];
-            let mut sum = [narrow(own(rule)), 0];
-            for &[sub_rule, _] in rules.sub_rules(rule) {
-                let [keys, rules] = below[sub_rule as usize - first_below];
-                sum = add(sum, [keys, rules.saturating_add(1)], most);
-            }
-            *bound = [sum[0].min(narrow(length(rule))), sum[1]];
+        let most = [narrow(most), pruned.rules() - rule - 1];
+        let mut sum = [narrow(own(rule)), 0];
+        for &[sub_rule, _] in rules.sub_rules(rule) {
+            let [keys, rules] = below[sub_rule as usize - first_below];
+            sum = add(sum, [keys, rules.saturating_add(1)], most);
         }
+        [sum[0].min(narrow(length(rule))), sum[1]]
+    };
+    // Rows are made for them, so they must be right.
+    let are_right = |range: Range<u32>, table: &[Bound], below: &[Bound]| {
+        range.zip(table).all(|(rule, bound)| *bound == of_rule(rule, below))
+    };
+    let levels = network.levels();
+    work.fill_upwards("bounds of rules", Starts::One, levels, are_right, |range, table, below| {
+        range.zip(table).for_each(|(rule, bound)| *bound = of_rule(rule, below));
     })
 }
 

@@ -84,7 +84,7 @@ pub trait Entry: Pod + Send + Sync + std::fmt::Debug {
     /// Its count; only what was never written has none.
     fn count(&self) -> u64;
 
-    /// Counts more.
+    /// Counts more. Counts that were found in a pool may be any numbers, so it wraps.
     fn add(&mut self, more: u64);
 }
 
@@ -137,7 +137,7 @@ impl Entry for [u32; 2] {
 
     #[inline]
     fn add(&mut self, more: u64) {
-        self[1] += more as u32;
+        self[1] = self[1].wrapping_add(more as u32);
     }
 }
 
@@ -187,6 +187,6 @@ impl Entry for [u64; 2] {
 
     #[inline]
     fn add(&mut self, more: u64) {
-        self[1] += more;
+        self[1] = self[1].wrapping_add(more);
     }
 }

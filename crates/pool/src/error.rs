@@ -37,6 +37,9 @@ pub enum Error {
         /// Which one.
         path: PathBuf,
     },
+    /// Whoever waited for another process wants no more.
+    #[error("cancelled")]
+    Cancelled,
     /// The file is something else.
     #[error(
         "{} is not a pool: expected the bytes that a pool begins with, found others; it was left as it is, give another file with --pool",

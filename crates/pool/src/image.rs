@@ -40,6 +40,7 @@ impl Pool {
     /// Opens the image; `None` if anything is wrong with it.
     fn open_view(&mut self, question: u64, counts_only: bool) -> Result<Option<View>> {
         let table = self.directory.tables[0].clone();
+        // Numbers of documents are checked with the view, and must be those that were asked for.
         let documents = self.directory.tables.get(1).cloned();
         let Some(documents) = documents.filter(|_| self.directory.groups[IMAGE].tables == 2) else {
             return Ok(None);
@@ -94,7 +95,8 @@ impl Pool {
         work.skip_phase();
         let cuts: Vec<usize> =
             (0..documents.len()).step_by(DOCUMENTS_AT_ONCE).chain([documents.len()]).collect();
-        work.fill(DOCUMENTS, &cuts, |operation, own: &mut [u32]| {
+        let ascend = |_, own: &[u32]| own.is_sorted_by(|one, other| one < other);
+        work.fill(DOCUMENTS, &cuts, ascend, |operation, own: &mut [u32]| {
             own.copy_from_slice(&documents[cuts[operation]..cuts[operation + 1]]);
         })?;
         let bytes = self.space.shared::<u8>(table.offset, table.bytes as usize);
@@ -123,6 +125,7 @@ mod tests {
     use tadoc_core::{Grammar, Network, Part, Terms};
 
     use super::*;
+    use crate::Patience;
     use crate::medium::simulated::Simulated;
     use crate::testing::{ARCHIVE, check, random, run};
 
@@ -151,11 +154,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("pool");
         for persist in Persist::ALL {
-            let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+            let mut pool = Pool::open(&path, ARCHIVE, Patience::default()).unwrap();
             assert_same(&pool.initialise(5, &view, &counts, persist).unwrap(), &view);
             check(&run(&mut pool, persist).unwrap());
             drop(pool);
-            let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+            let mut pool = Pool::open(&path, ARCHIVE, Patience::default()).unwrap();
             assert!(pool.view(6, false).unwrap().is_none());
             assert!(!pool.view(5, true).unwrap().unwrap().network().has_root());
             assert_same(&pool.view(5, false).unwrap().unwrap(), &view);
@@ -163,7 +166,7 @@ mod tests {
             let found: usize = pool.resumptions().iter().map(|found| found.finished.len()).sum();
             assert_eq!(found, 9);
         }
-        let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+        let mut pool = Pool::open(&path, ARCHIVE, Patience::default()).unwrap();
         pool.initialise(6, &view, &counts, Persist::Phase).unwrap();
         assert!(pool.view(5, false).unwrap().is_none());
     }

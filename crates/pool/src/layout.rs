@@ -16,6 +16,8 @@ pub(crate) const SLOT_BYTES: u64 = 1 << 15;
 pub(crate) const TABLES_START: u64 = SLOTS[1] + SLOT_BYTES;
 /// Bytes of a table that have a checksum of their own.
 pub(crate) const BLOCK: u64 = 1 << 20;
+/// Sequence numbers above this are no checkpoint's and no record's: there must be a next one.
+pub(crate) const LAST_SEQUENCE: u64 = u64::MAX / 2;
 /// Where checksums and sections may be.
 pub(crate) const ALIGNMENT: u64 = 256;
 
@@ -165,6 +167,16 @@ impl Directory {
         gone
     }
 
+    /// Forgets the tables from the first one on that does not end within so many bytes; gives the name of
+    /// that one.
+    pub(crate) fn cut_to(&mut self, bytes: u64) -> Option<String> {
+        let first = self.tables.iter().position(|table| table.end() > bytes)?;
+        let name = self.tables[first].name.clone();
+        let group = (0..GROUPS).find(|&group| self.of_group(group).contains(&first))?;
+        self.cut(group, first - self.of_group(group).start);
+        Some(name)
+    }
+
     /// Where the last table ends.
     pub(crate) fn end(&self) -> u64 {
         self.tables.iter().map(Table::end).max().unwrap_or(0).max(TABLES_START)
@@ -201,11 +213,15 @@ impl Directory {
         if words[0] != digest(&words[1..], 0) || words[1] == 0 {
             return None;
         }
+        if words[1] > LAST_SEQUENCE {
+            return None;
+        }
         let mut directory = Self { sequence: words[1], at_work: words[3] != 0, ..Self::default() };
         for (group, place) in directory.groups.iter_mut().zip(words[8..].chunks_exact(GROUP_WORDS))
         {
             group.key = place[0];
-            group.tables = usize::try_from(place[1]).ok()?;
+            group.tables =
+                usize::try_from(place[1]).ok().filter(|&tables| tables <= MOST_TABLES)?;
             group.name = name(&place[2..2 + GROUP_NAME_WORDS]);
         }
         for place in words[HEAD_WORDS..].chunks_exact(TABLE_WORDS) {
@@ -218,11 +234,13 @@ impl Directory {
                 identity: place[3],
                 sums: place[4],
             };
-            let aligned = table.offset >= TABLES_START && table.offset.is_multiple_of(PAGE);
+            // Tables lie one behind the other, so no two of them have a byte in common.
+            let behind = directory.tables.last().map_or(TABLES_START, Table::end);
+            let aligned = table.offset >= behind && table.offset.is_multiple_of(PAGE);
             let small = table.offset < 1 << 48 && table.bytes < 1 << 48;
             directory.tables.push(Some(table).filter(|_| aligned && small)?);
         }
-        let told: usize = directory.groups.iter().map(|group| group.tables.min(MOST_TABLES)).sum();
+        let told: usize = directory.groups.iter().map(|group| group.tables).sum();
         (told == tables && (tables > 0 || !directory.at_work)).then_some(directory)
     }
 }

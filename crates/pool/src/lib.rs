@@ -10,7 +10,7 @@
 //!
 //! - `work`: what algorithms see: tables that are filled, counters that are added up, blocks that are appended. They are
 //!   plain functions of finished tables; that they survive a crash is nothing that they need to know.
-//! - the file below it: `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, tables), `image`
+//! - the file below it: `patience` (a lock that others hold), `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, tables), `image`
 //!   (the view in it), `log` (counters that change in place). docs/pool.md says what every byte means.
 //! - `pruned`: the rules as all tasks over words read them; made once for a view.
 //! - `weights` (top-down) and `tables` (bottom-up): what the whole corpus has, and what each rule has; `bounds` says how much it can be before it is counted.
@@ -20,19 +20,23 @@
 //! - `tasks`: the chain of each task, with `rank` and `vectors` for the order of rows, and `answer`, which shows rows straight from the pool; `select` chooses the
 //!   strategy, `backend` runs the pruned rules and a chain in a pool that is open.
 //! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a view in the pool.
-//! - `error`: what can go wrong, worded for people.
+//! - `check`: what the checks of found tables are made of. `error`: what can go wrong, worded for people.
 
 pub mod answer;
 pub mod backend;
 pub mod bounds;
+mod check;
 pub mod entry;
 pub mod error;
 pub mod hash_table;
 pub mod heap;
+#[cfg(test)]
+mod hostile;
 mod image;
 mod layout;
 mod log;
 pub mod medium;
+mod patience;
 pub mod plan;
 pub mod pool;
 pub mod pruned;
@@ -58,6 +62,7 @@ pub mod work;
 pub use backend::PoolBackend;
 pub use error::{Error, Result};
 pub use heap::SpillingHeap;
+pub use patience::Patience;
 pub use pool::{Chain, Pool, Resumption};
 
 use std::fmt;

@@ -15,7 +15,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use crate::layout::digest;
+use crate::layout::{LAST_SEQUENCE, digest};
 use crate::medium::space::Space;
 
 /// Numbers of a record before its counters: checksum, sequence number, operations done, digest, how many counters, zeros.
@@ -99,7 +99,7 @@ impl Log {
         let found = [0, 1].map(|half| self.records(&halves[half]));
         let last = |half: usize| found[half].last().map(|record| halves[half][record.start + 1]);
         self.half = usize::from(last(1) > last(0));
-        self.sequence = last(self.half)?;
+        self.sequence = last(self.half).filter(|&sequence| sequence <= LAST_SEQUENCE)?;
         let words = &halves[self.half];
         let mut state = None;
         for record in &found[self.half] {

@@ -98,9 +98,14 @@ impl<'n> Plan<'n> {
         let symbols_of = |document: usize| starts[document + 1] - starts[document];
         let cuts =
             runs(documents, sizes.symbols.into(), |document| Some(symbols_of(document).into()));
-        let bounds = work.fill(phase, &cuts, |operation, own: &mut [Bound]| {
+        let of_document = |document: usize| sum(starts[document]..starts[document + 1]);
+        // Rows are made for them, so they must be right.
+        let are_right = |operation: usize, own: &[Bound]| {
+            (cuts[operation]..).zip(own).all(|(document, bound)| *bound == of_document(document))
+        };
+        let bounds = work.fill(phase, &cuts, are_right, |operation, own: &mut [Bound]| {
             for (document, bound) in (cuts[operation]..).zip(own) {
-                *bound = sum(starts[document]..starts[document + 1]);
+                *bound = of_document(document);
             }
         })?;
         let mut plan = Self { starts, bounds, operations: Vec::new(), sizes };

@@ -6,7 +6,7 @@
 //!
 //! Opening costs reading the checkpoints. A table is read once more, for its checksums, when it is asked for.
 
-use std::fs::{OpenOptions, TryLockError};
+use std::fs::OpenOptions;
 use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -24,7 +24,7 @@ use crate::medium::mapped::Mapped;
 use crate::medium::space::Space;
 use crate::medium::{self, Advice, Medium, PAGE};
 use crate::work::Work;
-use crate::{Error, Persist, Result};
+use crate::{Error, Patience, Persist, Result};
 
 /// Blocks that are fetched while those before them are read.
 const FETCHED_BLOCKS: u64 = 64;
@@ -68,26 +68,24 @@ pub struct Pool {
     archive: [u64; 2],
     pub(crate) directory: Directory,
     resumptions: Vec<Resumption>,
+    /// What the file was too short for when it was opened; told by the first chain.
+    lost: Option<String>,
     /// When the phase at work began.
     began: Instant,
 }
 
 impl Pool {
-    /// Opens the pool of an archive with this fingerprint; makes it if the file is not there.
+    /// Opens the pool of an archive with this fingerprint; makes it if the file is not there. If another process has it, it is waited for.
     ///
     /// # Errors
     /// If another process has it, the file is no pool or one of another version or archive, its header is damaged, or the system says no. Whatever
     /// else is wrong with it is made again.
-    pub fn open(path: &Path, archive: [u64; 2]) -> Result<Self> {
+    pub fn open(path: &Path, archive: [u64; 2], patience: Patience) -> Result<Self> {
         let failed = |source| Error::Io { path: path.to_owned(), source };
         let file =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(path);
         let file = file.map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(Error::InUse { path: path.to_owned() }),
-            Err(TryLockError::Error(error)) => return Err(failed(error)),
-        }
+        patience.lock(&file, path)?;
         let medium = medium::of_file(file).map_err(failed)?;
         let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
         let folder = parent.unwrap_or(Path::new(".")).to_owned();
@@ -126,6 +124,7 @@ impl Pool {
             archive,
             directory,
             resumptions: Vec::new(),
+            lost: None,
             began: Instant::now(),
         };
         let length = pool.space.len();
@@ -172,6 +171,12 @@ impl Pool {
             Directory::from_words(&self.space.shared(slot, SLOT_BYTES as usize / 8))
         });
         self.directory = found.max_by_key(|directory| directory.sequence).unwrap_or_default();
+        // What a checkpoint says of places is believed only as far as there is a file.
+        if let Some(name) = self.directory.cut_to(self.space.len()) {
+            self.lost = Some(format!(
+                "the table of `{name}` and all behind it, which the file ends before"
+            ));
+        }
         Ok(())
     }
 
@@ -217,7 +222,9 @@ impl Pool {
 
     /// Begins a group, or goes on with it.
     pub(crate) fn begin(&mut self, group: usize, key: u64, name: &str) {
-        let mut resumption = Resumption { chain: name.to_owned(), ..Resumption::default() };
+        let discarded = self.lost.take().into_iter().collect();
+        let mut resumption =
+            Resumption { chain: name.to_owned(), discarded, ..Resumption::default() };
         let found = &self.directory.groups[group];
         if found.key != key {
             let before = found.name.clone();

@@ -5,7 +5,8 @@
 //! come before it. So a sweep down, and one up, read the pool from end to end.
 //!
 //! Made once for a pool, by three phases: how many pairs each rule has, where they start, and the pairs. Cost: every body is sorted twice. Size: 20
-//! bytes a rule (8 of them sizes, which only the phase behind them needs) and 8 a pair.
+//! bytes a rule (8 of them sizes, which only the phase behind them needs) and 8 a pair. Taking them from a pool costs a look at every body: they are exactly
+//! what the bodies have, so that weights and bounds made of them are those of the grammar.
 
 use tadoc_core::{Array, Network};
 
@@ -36,27 +37,53 @@ impl Pruned {
         let rules = network.grammar().rule_count() as usize;
         let cuts: Vec<usize> = (0..rules).step_by(RULES_AT_ONCE).chain([rules]).collect();
         let cuts = if rules == 0 { vec![0, 0] } else { cuts };
+        let has_sizes = |operation: usize, own: &[[u32; 2]]| {
+            let mut body = Vec::new();
+            (cuts[operation] as u32..)
+                .zip(own)
+                .all(|(rule, size)| *size == sizes_of(grammar.body(rule), items, &mut body))
+        };
         let sizes =
-            work.fill("sizes of pruned rules", &cuts, |operation, own: &mut [[u32; 2]]| {
+            work.fill("sizes of pruned rules", &cuts, has_sizes, |operation, own: &mut [_]| {
                 let mut body = Vec::new();
-                for (rule, size) in (cuts[operation]..).zip(own) {
-                    sort(grammar.body(rule as u32), &mut body);
-                    body.dedup();
-                    let words = body.partition_point(|&symbol| symbol < items);
-                    *size = [(body.len() - words) as u32, words as u32];
+                for (rule, size) in (cuts[operation] as u32..).zip(own) {
+                    *size = sizes_of(grammar.body(rule), items, &mut body);
                 }
             })?;
         let all = [0, rules + 1];
-        let places = work.fill("places of pruned rules", &all, |_, own: &mut [Place]| {
+        let follow = |_, own: &[Place]| {
             let mut start = 0;
-            for (place, &[sub_rules, words]) in own.iter_mut().zip(&sizes[..]) {
-                *place = [start, sub_rules, words];
+            let sizes = sizes.iter().chain([&[0, 0]]);
+            own.iter().zip(sizes).all(|(place, &[sub_rules, words])| {
+                let expected = [start, sub_rules, words];
                 start += sub_rules + words;
-            }
-            own[rules] = [start, 0, 0];
-        })?;
+                *place == expected
+            })
+        };
+        let places =
+            work.fill("places of pruned rules", &all, follow, |_, own: &mut [Place]| {
+                let mut start = 0;
+                for (place, &[sub_rules, words]) in own.iter_mut().zip(&sizes[..]) {
+                    *place = [start, sub_rules, words];
+                    start += sub_rules + words;
+                }
+                own[rules] = [start, 0, 0];
+            })?;
         let of_rules: Vec<usize> = cuts.iter().map(|&rule| places[rule][0] as usize).collect();
-        let pairs = work.fill("pruned rules", &of_rules, |operation, own: &mut [Pair]| {
+        let are_of_bodies = |operation: usize, own: &[Pair]| {
+            let mut rest = own;
+            let mut body = Vec::new();
+            (cuts[operation]..cuts[operation + 1]).all(|rule| {
+                let [_, sub_rules, words] = places[rule];
+                let (sub_rules, behind) = rest.split_at(sub_rules as usize);
+                let (words, behind) = behind.split_at(words as usize);
+                rest = behind;
+                let symbol_of = |&[rule, times]: &Pair| [rule.wrapping_add(items), times];
+                let pairs = words.iter().copied().chain(sub_rules.iter().map(symbol_of));
+                counts(grammar.body(rule as u32), pairs, &mut body)
+            })
+        };
+        let pairs = work.fill("pruned rules", &of_rules, are_of_bodies, |operation, own| {
             let mut body = Vec::new();
             let mut rest = own.iter_mut();
             for rule in cuts[operation]..cuts[operation + 1] {
@@ -91,6 +118,50 @@ impl Pruned {
     pub fn cuts(&self) -> &[usize] {
         &self.cuts
     }
+}
+
+/// Bodies of at most so many symbols are searched from the start, which is less than sorting them.
+const SHORT: usize = 16;
+
+/// How many different sub-rules and words a body has.
+fn sizes_of(body: &[u32], items: u32, room: &mut Vec<u32>) -> [u32; 2] {
+    let mut sizes = [0, 0];
+    let mut count = |symbol: u32| sizes[usize::from(symbol < items)] += 1;
+    if body.len() <= SHORT {
+        for (place, &symbol) in body.iter().enumerate() {
+            if !body[..place].contains(&symbol) {
+                count(symbol);
+            }
+        }
+    } else {
+        sort(body, room);
+        room.dedup();
+        room.iter().for_each(|&symbol| count(symbol));
+    }
+    sizes
+}
+
+/// Whether these are all symbols of a body, ascending, each with how often it stands there.
+fn counts(body: &[u32], pairs: impl Iterator<Item = Pair>, room: &mut Vec<u32>) -> bool {
+    let is_short = body.len() <= SHORT;
+    if !is_short {
+        sort(body, room);
+    }
+    let (mut last, mut sum) = (None, 0);
+    for [symbol, times] in pairs {
+        let found = match is_short {
+            true => body.iter().filter(|&&other| other == symbol).count(),
+            false => {
+                let start = room.partition_point(|&other| other < symbol);
+                room[start..].partition_point(|&other| other == symbol)
+            }
+        };
+        if last >= Some(symbol) || times == 0 || found != times as usize {
+            return false;
+        }
+        (last, sum) = (Some(symbol), sum + found);
+    }
+    sum == body.len()
 }
 
 /// A body in ascending order: words, then rules.

@@ -9,8 +9,9 @@
 use rayon::prelude::*;
 
 use crate::Result;
+use crate::check::are_ends;
 use crate::entry::Key;
-use crate::work::{Blocks, Work};
+use crate::work::{Block, Blocks, Work};
 
 /// Sections of a block: keys; and every count, descending, with the end of the keys that have it.
 pub const KEYS: usize = 0;
@@ -40,11 +41,13 @@ struct Classes {
 }
 
 /// Ranks keys that occur at least so often, and keeps the first. `sweep` calls with the keys of a stretch, ascending, and their counts; stretches ascend too.
+/// `is_key` says whether there is such a key.
 pub fn rank<K: Key>(
     work: &mut Work<'_>,
     phase: &'static str,
     stretches: usize,
     sweep: impl Fn(usize, &mut dyn FnMut(K, u64)) + Sync,
+    is_key: impl Fn(K) -> bool + Sync,
     least: u64,
     top: Option<usize>,
 ) -> Result<Blocks> {
@@ -62,7 +65,12 @@ pub fn rank<K: Key>(
     let most = (work.memory() / PART_OF_MEMORY / row_bytes)
         .clamp(*ROWS_AT_ONCE.start(), *ROWS_AT_ONCE.end());
     let operations = operations(&sizes, most, top.map_or(u64::MAX, |top| top as u64));
-    work.append(phase, operations.len(), |operation, block| {
+    let are_rows = |_, block: Block<'_>| {
+        let (keys, runs) = (block.section::<K>(KEYS)?, block.section::<[u64; 2]>(RUNS)?);
+        let by_key = keys.iter().all(|&key| is_key(key));
+        Some(by_key && are_ends(runs.iter().map(|&[_, end]| end), keys.len()))
+    };
+    work.append(phase, operations.len(), are_rows, |operation, block| {
         let Classes { classes, rows } = &operations[operation];
         let mut high: Vec<(u64, K)> = Vec::new();
         let is_low = |class: usize| class < LOW;
@@ -162,7 +170,8 @@ mod tests {
         };
         let mut work = Work::volatile(memory);
         let blocks =
-            rank(&mut work, "ranking", counts.len().div_ceil(size), sweep, least, top).unwrap();
+            rank(&mut work, "ranking", counts.len().div_ceil(size), sweep, |_| true, least, top)
+                .unwrap();
         let mut rows = Vec::new();
         for block in 0..blocks.len() {
             let keys = blocks.section::<u32>(block, KEYS);

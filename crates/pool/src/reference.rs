@@ -198,6 +198,7 @@ fn shown(values: &[Value<'_>]) -> String {
         Value::Terms(terms) => String::from_utf8(terms.join(&b' ')).unwrap(),
         Value::Count(count) => count.to_string(),
         Value::Real(real) => real.to_string(),
+        Value::Time(_) => panic!("no times here"),
     };
     values.iter().map(one).collect::<Vec<_>>().join(",")
 }

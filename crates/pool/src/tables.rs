@@ -6,6 +6,8 @@
 //!
 //! Cost: every entry of a table is read once for every rule that uses it. Size: an entry for each of the bound, and 8 bytes a rule.
 
+use std::ops::Range;
+
 use tadoc_core::{Array, Network};
 
 use crate::Result;
@@ -57,15 +59,42 @@ impl<K: Key> RuleTables<K> {
             bounds[rule][0] <= limit && network.lengths()[rule] <= <K::Count as Count>::MOST
         };
         let all = [0, bounds.len() + 1];
-        let starts = work.fill("starts of tables", &all, |_, own: &mut [u64]| {
+        let size = |rule: usize| if fits(rule) { u64::from(bounds[rule][0]) } else { 0 };
+        let follow = |_, own: &[u64]| {
+            own[0] == 0
+                && (0..bounds.len())
+                    .all(|rule| own[rule].checked_add(size(rule)) == Some(own[rule + 1]))
+        };
+        let starts = work.fill("starts of tables", &all, follow, |_, own: &mut [u64]| {
             for rule in 0..bounds.len() {
-                let size = if fits(rule) { bounds[rule][0] } else { 0 };
-                own[rule + 1] = own[rule] + u64::from(size);
+                own[rule + 1] = own[rule] + size(rule);
             }
         })?;
         let at = Starts::At(&starts);
+        let items = network.grammar().token_count();
+        // A table has no more entries than its rule may have keys, and no key twice: what is counted of it stays within bounds.
+        let is_table = |rule: u32, table: &[K::Entry]| {
+            let used = table.iter().position(|entry| entry.count() == 0).unwrap_or(table.len());
+            let (used, rest) = table.split_at(used);
+            let most = network.lengths()[rule as usize];
+            let mut sum = 0_u64;
+            used.iter().enumerate().all(|(place, entry)| {
+                sum = sum.saturating_add(entry.count());
+                entry.key().number() < items
+                    && K::of_number(entry.key().number()) == entry.key()
+                    && used[..place].iter().all(|other| other.key() != entry.key())
+            }) && rest.iter().all(|entry| entry.count() == 0)
+                && sum == if table.is_empty() { 0 } else { most }
+        };
+        let are_tables = |range: Range<u32>, table: &[K::Entry], _: &[K::Entry]| {
+            let first = at.of(range.start);
+            range
+                .clone()
+                .all(|rule| is_table(rule, &table[at.of(rule) - first..at.of(rule + 1) - first]))
+        };
+        let levels = network.levels();
         let entries =
-            work.fill_upwards("tables", at, network.levels(), |range, table, below| {
+            work.fill_upwards("tables", at, levels, are_tables, |range, table, below| {
                 let first = at.of(range.start);
                 let first_below = at.of(pruned.rules()) - below.len();
                 for rule in range.filter(|&rule| fits(rule as usize)) {

@@ -15,7 +15,7 @@ use crate::transpose::{Transposition, even_buckets};
 use crate::vectors::{Phases, vectors};
 use crate::walk::Walkers;
 use crate::weights::Weights;
-use crate::work::Work;
+use crate::work::{Block, Work};
 use crate::{Error, Result};
 
 /// Terms that are gone over at a time.
@@ -105,7 +105,9 @@ fn count<'v>(
         let some = &counts[first..counts.len().min(first + TERMS_AT_ONCE)];
         (first as u32..).zip(some).for_each(|(term, &count)| each(term, count));
     };
-    let ranked = rank(work, "words by count", stretches, sweep, limits.least, limits.top)?;
+    let is_term = |term: u32| (term as usize) < counts.len();
+    let (least, top) = (limits.least, limits.top);
+    let ranked = rank(work, "words by count", stretches, sweep, is_term, least, top)?;
     Ok(Box::new(RankedCounts::<u32>::new(ranked)))
 }
 
@@ -152,13 +154,16 @@ fn of_documents<'v, K: Key>(
             let most_of_terms = weights.items().iter().map(|&weight| weight.min(documents));
             let firsts = even_buckets(most_of_terms, most);
             let entries = Transposition::new(work, "terms of documents", &walkers, firsts, false)?;
-            let blocks =
-                work.append("documents of terms", entries.buckets(), |bucket, block| {
-                    let mut postings = entries.postings(bucket);
-                    postings.keep(is_kept, top);
-                    DocumentsOfKeys::<K>::put(&postings, block);
-                    Ok(())
-                })?;
+            let (terms, documents) = (network.grammar().token_count(), network.documents().len());
+            let are_rows =
+                |_, block: Block<'_>| DocumentsOfKeys::<K>::are_in(block, terms, documents);
+            let phase = "documents of terms";
+            let blocks = work.append(phase, entries.buckets(), are_rows, |bucket, block| {
+                let mut postings = entries.postings(bucket);
+                postings.keep(is_kept, top);
+                DocumentsOfKeys::<K>::put(&postings, block);
+                Ok(())
+            })?;
             Box::new(DocumentsOfKeys::<K>::new(blocks, network.documents()))
         }
         (Task::TermVector, _) => {

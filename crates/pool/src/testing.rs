@@ -2,7 +2,7 @@
 
 use tadoc_core::Array;
 
-use crate::work::{Blocks, RULES_AT_ONCE, Starts, Work};
+use crate::work::{Block, Blocks, RULES_AT_ONCE, Starts, Work};
 use crate::{Chain, Persist, Pool, Result};
 
 pub(crate) const ARCHIVE: [u64; 2] = [3, 4];
@@ -52,7 +52,10 @@ pub(crate) fn run_as(pool: &mut Pool, persist: Persist, chain: &Chain) -> Result
 
 pub(crate) fn fill(work: &mut Work<'_>) -> Result<Array<u32>> {
     let cuts: Vec<usize> = (0..=20).map(|cut| cut * cut * 3).collect();
-    work.fill("fill", &cuts, |operation, own| {
+    let is_filled = |operation: usize, own: &[u32]| {
+        own.iter().all(|element| (operation * 1000..).contains(&(*element as usize)))
+    };
+    work.fill("fill", &cuts, is_filled, |operation, own| {
         for (place, element) in own.iter_mut().enumerate() {
             assert_eq!(*element, 0);
             *element = (operation * 1000 + place) as u32;
@@ -61,14 +64,19 @@ pub(crate) fn fill(work: &mut Work<'_>) -> Result<Array<u32>> {
 }
 
 pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Tables> {
-    let lengths =
-        work.fill_upwards("lengths", Starts::One, &LEVELS, |rules, own: &mut [u64], below| {
+    let lengths = work.fill_upwards(
+        "lengths",
+        Starts::One,
+        &LEVELS,
+        |_, _, _| true,
+        |rules, own, below| {
             for (rule, length) in rules.zip(own) {
                 assert_eq!(*length, 0);
                 let own = u64::from(filled[rule as usize % filled.len()]);
                 *length = own + below.get(rule as usize % 40).copied().unwrap_or(1);
             }
-        })?;
+        },
+    )?;
     let counters = work.accumulate(
         "counters",
         COUNTERS,
@@ -79,6 +87,7 @@ pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Table
             }
         },
         &LEVELS,
+        |counters| counters[COUNTERS - 1] == u64::from(LEVELS[LEVELS.len() - 1]),
         |rules, counters| {
             for rule in rules {
                 let level = LEVELS.partition_point(|&start| start <= rule);
@@ -88,7 +97,10 @@ pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Table
             }
         },
     )?;
-    let blocks = work.append("blocks", OPERATIONS, |operation, block| {
+    let is_block = |operation: usize, block: Block<'_>| {
+        Some(block.section::<u16>(2)? == [operation as u16; 3])
+    };
+    let blocks = work.append("blocks", OPERATIONS, is_block, |operation, block| {
         let numbers: Vec<u64> =
             (0..operation as u64 * 7).map(|number| number * counters[40]).collect();
         block.put(&numbers);
@@ -96,9 +108,14 @@ pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Table
         block.put(&[operation as u16; 3]);
         Ok(())
     })?;
-    let last = work.fill("last", &[0, 5, 5, 9], |operation, own| {
-        own.fill(blocks.section::<u16>(operation + 7, 2)[0]);
-    })?;
+    let last = work.fill(
+        "last",
+        &[0, 5, 5, 9],
+        |_, _| true,
+        |operation, own| {
+            own.fill(blocks.section::<u16>(operation + 7, 2)[0]);
+        },
+    )?;
     Ok(Tables { filled, lengths, counters, blocks, last })
 }
 

@@ -3,12 +3,13 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::medium::mapped::Mapped;
 use crate::medium::simulated::Simulated;
 use crate::testing::{ARCHIVE, chain, check, fill, random, run, run_as, run_chain};
 use crate::work::Work;
-use crate::{Chain, Error, Persist, Pool};
+use crate::{Chain, Error, Patience, Persist, Pool};
 
 /// Phases of the chain, with the base's.
 const PHASES: usize = 5;
@@ -31,7 +32,7 @@ fn a_chain_is_found_finished_on_a_file() {
     for persist in Persist::ALL {
         let path = folder.path().join(persist.name());
         for found in [0, PHASES, PHASES] {
-            let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+            let mut pool = Pool::open(&path, ARCHIVE, Patience::default()).unwrap();
             check(&run(&mut pool, persist).unwrap());
             assert_eq!(finished(&pool), found);
             assert!(pool.resumptions().iter().all(|resumption| resumption.discarded.is_empty()));
@@ -98,13 +99,18 @@ fn large_blocks_are_durable_soon() {
         let path = folder.path().join("pool");
         let run = |fails: bool| {
             threads.install(|| {
-                let mut pool = Pool::open(&path, ARCHIVE)?;
+                let mut pool = Pool::open(&path, ARCHIVE, Patience::default())?;
                 let mut work = pool.work(&chain(), Persist::Operation, 0)?;
-                let blocks = work.append("blocks", OPERATIONS, |operation, block| {
-                    block.put(&vec![operation as u8; bytes]);
-                    let fails = fails && operation == OPERATIONS - 1;
-                    if fails { Err(Error::CountsOnly) } else { Ok(()) }
-                })?;
+                let blocks = work.append(
+                    "blocks",
+                    OPERATIONS,
+                    |_, _| Some(true),
+                    |operation, block| {
+                        block.put(&vec![operation as u8; bytes]);
+                        let fails = fails && operation == OPERATIONS - 1;
+                        if fails { Err(Error::CountsOnly) } else { Ok(()) }
+                    },
+                )?;
                 let done = work.resumption().operations.clone().map(|(_, done, _)| done);
                 Ok((blocks, done))
             })
@@ -276,8 +282,8 @@ fn a_full_file_system_is_an_error() {
         return;
     }
     let path = folder.path().join("pool");
-    let ran =
-        Pool::open(&path, ARCHIVE).and_then(|mut pool| run(&mut pool, Persist::Phase).map(|_| ()));
+    let ran = Pool::open(&path, ARCHIVE, Patience::default())
+        .and_then(|mut pool| run(&mut pool, Persist::Phase).map(|_| ()));
     let unmounted = std::process::Command::new("umount").arg(folder.path()).status();
     assert!(unmounted.is_ok_and(|status| status.success()));
     assert!(matches!(ran, Err(Error::NoRoom { .. })), "{ran:?}");
@@ -287,11 +293,13 @@ fn a_full_file_system_is_an_error() {
 fn a_pool_has_one_process() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pool");
-    let pool = Pool::open(&path, ARCHIVE).unwrap();
-    let refused = Pool::open(&path, ARCHIVE).unwrap_err();
+    let pool = Pool::open(&path, ARCHIVE, Patience::default()).unwrap();
+    let refused =
+        Pool::open(&path, ARCHIVE, Patience { most: Duration::ZERO, ..Patience::default() })
+            .unwrap_err();
     assert!(matches!(refused, Error::InUse { .. }), "{refused}");
     drop(pool);
-    Pool::open(&path, ARCHIVE).unwrap();
+    Pool::open(&path, ARCHIVE, Patience::default()).unwrap();
 }
 
 #[test]
@@ -300,31 +308,35 @@ fn other_files_are_refused_and_left_alone() {
     let path = folder.path().join("pool");
     for bytes in [b"x".to_vec(), vec![0; 63], vec![0; 5000], vec![7; 200_000]] {
         std::fs::write(&path, &bytes).unwrap();
-        let refused = Pool::open(&path, ARCHIVE).unwrap_err();
+        let refused = Pool::open(&path, ARCHIVE, Patience::default()).unwrap_err();
         assert!(matches!(refused, Error::NotAPool { .. }), "{refused}");
         assert_eq!(std::fs::read(&path).unwrap(), bytes);
     }
     std::fs::remove_file(&path).unwrap();
-    drop(Pool::open(&path, ARCHIVE).unwrap());
-    let refused = Pool::open(&path, [3, 5]).unwrap_err();
+    drop(Pool::open(&path, ARCHIVE, Patience::default()).unwrap());
+    let refused = Pool::open(&path, [3, 5], Patience::default()).unwrap_err();
     assert!(matches!(refused, Error::OtherArchive { .. }), "{refused}");
     let file = File::options().write(true).open(&path).unwrap();
     file.write_all_at(&[9], 20).unwrap();
-    let refused = Pool::open(&path, ARCHIVE).unwrap_err();
+    let refused = Pool::open(&path, ARCHIVE, Patience::default()).unwrap_err();
     assert!(matches!(refused, Error::DamagedHeader { .. }), "{refused}");
-    assert!(matches!(Pool::open(folder.path(), ARCHIVE), Err(Error::Io { .. })));
+    assert!(matches!(
+        Pool::open(folder.path(), ARCHIVE, Patience::default()),
+        Err(Error::Io { .. })
+    ));
 }
 
 #[test]
 fn another_chain_replaces_the_working_tables_and_keeps_the_base() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("pool");
-    let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+    let mut pool = Pool::open(&path, ARCHIVE, Patience::default()).unwrap();
     let tables = run(&mut pool, Persist::Phase).unwrap();
     let other = Chain { key: 6, name: "another".into(), ..chain() };
     for _ in 0..2 {
         let mut work = pool.work(&other, Persist::Phase, 0).unwrap();
-        let ones = work.fill("ones", &[0, 3000], |_, own: &mut [u64]| own.fill(1)).unwrap();
+        let ones =
+            work.fill("ones", &[0, 3000], |_, _| true, |_, own: &mut [u64]| own.fill(1)).unwrap();
         assert!(ones.iter().all(|&one| one == 1));
     }
     // What was discarded is still there for those who hold it.
@@ -334,7 +346,7 @@ fn another_chain_replaces_the_working_tables_and_keeps_the_base() {
     assert_eq!((found[2].finished.len(), found[3].finished.len()), (0, 1));
     let bytes = pool.bytes();
     drop((tables, pool));
-    let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+    let mut pool = Pool::open(&path, ARCHIVE, Patience::default()).unwrap();
     check(&run(&mut pool, Persist::Phase).unwrap());
     assert_eq!(finished(&pool), 1);
     // Nobody holds the first ones any more, so their place is taken again.
@@ -342,11 +354,11 @@ fn another_chain_replaces_the_working_tables_and_keeps_the_base() {
     let base = Chain { base: true, name: "another base".into(), key: 3 };
     pool.work(&base, Persist::Phase, 0)
         .unwrap()
-        .fill("fill", &[0, 1], |_, own: &mut [u8]| own.fill(1))
+        .fill("fill", &[0, 1], |_, _| true, |_, own: &mut [u8]| own.fill(1))
         .unwrap();
     let mut pool = {
         drop(pool);
-        Pool::open(&path, ARCHIVE).unwrap()
+        Pool::open(&path, ARCHIVE, Patience::default()).unwrap()
     };
     check(&run(&mut pool, Persist::Phase).unwrap());
     assert_eq!(finished(&pool), 0);
@@ -357,9 +369,11 @@ fn another_shape_is_made_again() {
     let mut pool = Pool::over(Arc::new(Mapped::nameless(None).unwrap()), ARCHIVE).unwrap();
     for (cuts, found) in [([0, 2, 4], 0), ([0, 2, 4], 2), ([0, 3, 4], 0), ([0, 3, 4], 2)] {
         let mut work = pool.work(&chain(), Persist::Phase, 0).unwrap();
-        let table = work.fill("one", &cuts, |operation, own| own.fill(operation as u8)).unwrap();
+        let table = work
+            .fill("one", &cuts, |_, _| true, |operation, own| own.fill(operation as u8))
+            .unwrap();
         assert_eq!(table[2], u8::from(cuts[1] == 2));
-        work.fill("two", &[0, 1], |_, own: &mut [u8]| own.fill(7)).unwrap();
+        work.fill("two", &[0, 1], |_, _| true, |_, own: &mut [u8]| own.fill(7)).unwrap();
         assert_eq!(work.resumption().finished.len(), found);
     }
 }
@@ -368,7 +382,7 @@ fn another_shape_is_made_again() {
 #[test]
 fn rows_to_work_in_stay_within_memory() {
     let folder = tempfile::tempdir().unwrap();
-    let mut pool = Pool::open(&folder.path().join("pool"), ARCHIVE).unwrap();
+    let mut pool = Pool::open(&folder.path().join("pool"), ARCHIVE, Patience::default()).unwrap();
     let work = pool.work(&chain(), Persist::Phase, 1000).unwrap();
     let mut rows: Vec<_> = (0..5).map(|_| work.scratch::<u64>(50).unwrap()).collect();
     for (number, row) in rows.iter_mut().enumerate() {
@@ -394,7 +408,7 @@ fn child_that_is_killed() {
     };
     for key in 0.. {
         let persist = [Persist::Operation, Persist::Phase, Persist::None][key as usize % 3];
-        let mut pool = Pool::open(path.as_ref(), ARCHIVE).unwrap();
+        let mut pool = Pool::open(path.as_ref(), ARCHIVE, Patience::default()).unwrap();
         check(&run_as(&mut pool, persist, &Chain { key: key / 2, ..chain() }).unwrap());
     }
 }
@@ -418,6 +432,62 @@ fn killed_at_any_moment() {
         child.kill().unwrap();
         child.wait().unwrap();
     }
-    let mut pool = Pool::open(&path, ARCHIVE).unwrap();
+    let mut pool = Pool::open(&path, ARCHIVE, Patience::default()).unwrap();
     check(&run(&mut pool, Persist::Operation).unwrap());
+}
+
+/// Elements at work have a checksum for each operation, which whoever changes them can make right: they must pass the check of
+/// their phase all the same, and what was made of others is made again with them.
+#[test]
+fn elements_at_work_pass_the_check_or_are_made_again() {
+    let levels = [0_u32, 2, 4, 6];
+    let is_above = |rules: std::ops::Range<u32>, own: &[u64], below: &[u64]| {
+        let least = below.iter().copied().max().unwrap_or(0);
+        rules.zip(own).all(|(_, &own)| own > least && own < 100)
+    };
+    let run = |medium: &Arc<Simulated>| {
+        let mut pool = Pool::over(medium.clone(), ARCHIVE)?;
+        let mut work = pool.work(&chain(), Persist::Operation, 0)?;
+        let made = std::sync::atomic::AtomicUsize::new(0);
+        let starts = crate::work::Starts::One;
+        let table = work.fill_upwards("rows", starts, &levels, is_above, |_, own, below| {
+            made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+            own.fill(below.first().copied().unwrap_or(0) + 1);
+        })?;
+        Ok::<_, Error>((table.to_vec(), made.into_inner()))
+    };
+    let expected = vec![3, 3, 2, 2, 1, 1];
+    let whole = Arc::new(Simulated::new(ROOM));
+    assert_eq!(run(&whole).unwrap(), (expected.clone(), 3));
+    // The power goes when all is done but the last checkpoint: every operation is there with its mark.
+    let mut at_work = None;
+    for event in 0..whole.events() {
+        let medium = Arc::new(Simulated::new(ROOM));
+        medium.power_goes_at(event);
+        assert!(run(&medium).is_err());
+        let image = medium.image(|| 1);
+        if run(&Arc::new(Simulated::from_image(&image, ROOM))).unwrap().1 == 0 {
+            at_work = Some(image);
+        }
+    }
+    let image = at_work.expect("an event at which all operations are done");
+    let table = crate::layout::TABLES_START as usize;
+    let marks = (table + 256 + 8).next_multiple_of(4096);
+    let identity = {
+        let words: &[u64] = bytemuck::cast_slice(&image[1 << 15..3 << 15]);
+        let slots = words.split_at(words.len() / 2);
+        let newer = if slots.0[1] > slots.1[1] { slots.0 } else { slots.1 };
+        newer[32 + 3]
+    };
+    // The operation of each level, from the last rules up, and how many are made again if it is changed.
+    for (operation, first, again) in [(0, 4, 3), (1, 2, 2), (2, 0, 1)] {
+        let mut image = image.clone();
+        let own = table + 8 * first..table + 8 * (first + 2);
+        image[own.start..own.start + 8].copy_from_slice(&1000_u64.to_le_bytes());
+        let mark = xxhash_rust::xxh64::xxh64(&image[own], identity.wrapping_add(operation));
+        let place = marks + 8 * operation as usize;
+        image[place..place + 8].copy_from_slice(&mark.max(1).to_le_bytes());
+        let medium = Arc::new(Simulated::from_image(&image, ROOM));
+        assert_eq!(run(&medium).unwrap(), (expected.clone(), again), "operation {operation}");
+    }
 }

@@ -11,9 +11,10 @@
 use std::ops::Range;
 
 use crate::Result;
+use crate::check::are_ends;
 use crate::entry::{Count, Entry, Key};
 use crate::walk::{Emit, Walkers};
-use crate::work::{Blocks, Work};
+use crate::work::{Block, Blocks, Work};
 
 /// Sections of a block: where the runs and the entries of each bucket end; runs, which are a document and where its entries end; keys; counts, if
 /// they are wanted.
@@ -73,7 +74,38 @@ impl<K: Key> Transposition<K> {
         counted: bool,
     ) -> Result<Self> {
         let operations = walkers.plan().operations();
-        let blocks = work.append(phase, operations.len(), |operation, block| {
+        let numbers = walkers.emit().numbers();
+        let is_in = |key: K, bucket: usize| {
+            let first = bucket.checked_sub(1).map(|before| firsts[before]);
+            let is_number =
+                |most: usize| (key.number() as usize) < most && K::of_number(key.number()) == key;
+            first.is_none_or(|first| first <= key)
+                && firsts.get(bucket).is_none_or(|&next| key < next)
+                && numbers.is_none_or(is_number)
+        };
+        let are_by_bucket = |operation: usize, block: Block<'_>| {
+            let ends = block.section::<[u64; 2]>(ENDS)?;
+            let (runs, keys) = (block.section::<[u32; 2]>(RUNS)?, block.section::<K>(KEYS)?);
+            let counts = block.section::<K::Count>(COUNTS)?.len();
+            let documents = &operations[operation].documents;
+            let is_cut = ends.len() == firsts.len() + 1
+                && are_ends(ends.iter().map(|end| end[0]), runs.len())
+                && are_ends(ends.iter().map(|end| end[1]), keys.len())
+                && counts == if counted { keys.len() } else { 0 };
+            let mut start = [0, 0];
+            Some(
+                is_cut
+                    && ends.iter().enumerate().all(|(bucket, &end)| {
+                        let runs = &runs[start[0] as usize..end[0] as usize];
+                        let keys = &keys[start[1] as usize..end[1] as usize];
+                        start = end;
+                        are_ends(runs.iter().map(|&[_, end]| end.into()), keys.len())
+                            && runs.iter().all(|[document, _]| documents.contains(document))
+                            && keys.iter().all(|&key| is_in(key, bucket))
+                    }),
+            )
+        };
+        let blocks = work.append(phase, operations.len(), are_by_bucket, |operation, block| {
             let mut entries: Vec<K::Entry> = Vec::new();
             // Documents, each with where its entries start that were not taken yet, and where they end.
             let mut documents: Vec<(u32, usize, usize)> = Vec::new();
@@ -115,7 +147,6 @@ impl<K: Key> Transposition<K> {
             Ok(())
         })?;
         let is_cut = operations.iter().any(|operation| operation.is_cut());
-        let numbers = walkers.emit().numbers();
         Ok(Self { blocks, firsts, numbers, counted, is_cut })
     }
 
@@ -258,7 +289,7 @@ impl<K: Key> Postings<K> {
             for entry in from..*end as usize {
                 if kept > first && self.documents[kept - 1] == self.documents[entry] {
                     if let Some(&more) = self.counts.get(entry) {
-                        let sum = self.counts[kept - 1].get() + more.get();
+                        let sum = self.counts[kept - 1].get().saturating_add(more.get());
                         self.counts[kept - 1] = K::Count::of(sum);
                     }
                     continue;

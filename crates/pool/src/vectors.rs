@@ -10,9 +10,10 @@ use std::collections::BinaryHeap;
 
 use crate::Result;
 use crate::answer::Vectors;
+use crate::check::are_ends;
 use crate::entry::{Count, Entry, Key};
 use crate::walk::{Emit, Walkers};
-use crate::work::{BlockBuilder, Blocks, Work};
+use crate::work::{Block, BlockBuilder, Blocks, Work};
 
 /// Sections of a block: where the entries of each document end, keys, and counts.
 pub(crate) const ENDS: usize = 0;
@@ -40,7 +41,21 @@ pub fn vectors<E: Emit>(
     top: usize,
 ) -> Result<Vec<Vectors>> {
     let operations = walkers.plan().operations();
-    let blocks = work.append(phases.walk, operations.len(), |operation, block| {
+    let numbers = walkers.emit().numbers();
+    let are_of = |block: Block<'_>, documents: usize| {
+        let (ends, keys) = (block.section::<u64>(ENDS)?, block.section::<E::Key>(KEYS)?);
+        let counts = block.section::<<E::Key as Key>::Count>(COUNTS)?;
+        let is_key = |key: &E::Key| numbers.is_none_or(|most| (key.number() as usize) < most);
+        Some(
+            ends.len() == documents
+                && are_ends(ends.iter().copied(), keys.len())
+                && counts.len() == keys.len()
+                && keys.iter().all(is_key),
+        )
+    };
+    let are_whole =
+        |operation: usize, block: Block<'_>| are_of(block, operations[operation].documents.len());
+    let blocks = work.append(phases.walk, operations.len(), are_whole, |operation, block| {
         let mut lists = Lists::<E::Key>::default();
         walkers.walk(operation, |_, found| {
             found.retain(|entry| keep(entry.key()));
@@ -71,8 +86,8 @@ pub fn vectors<E: Emit>(
             _ => order.push((place, first, false)),
         }
     }
-    let numbers = walkers.emit().numbers();
-    let whole = work.append(phases.add_up, cut.len(), |operation, block| {
+    let is_one = |_, block: Block<'_>| are_of(block, 1);
+    let whole = work.append(phases.add_up, cut.len(), is_one, |operation, block| {
         let mut lists = Lists::<E::Key>::default();
         let stretches: Vec<Stretch<'_, E::Key>> =
             cut[operation].clone().map(|block| stretch(&blocks, block)).collect();
@@ -103,7 +118,7 @@ fn add_numbers<K: Key>(stretches: &[Stretch<'_, K>], numbers: usize) -> Vec<K::E
     for (keys, counts) in stretches {
         for (key, count) in keys.iter().zip(*counts) {
             let sum = &mut sums[key.number() as usize];
-            *sum = K::Count::of(sum.get() + count.get());
+            *sum = K::Count::of(sum.get().saturating_add(count.get()));
         }
     }
     let sums = (0..).zip(sums).filter(|(_, sum)| sum.get() > 0);

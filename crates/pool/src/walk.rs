@@ -10,7 +10,7 @@
 //! Cost: an access to a table for every symbol of the document, and every pair of the rules that it uses.
 
 use std::ops::Range;
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use tadoc_core::{Network, grammar::Slices};
 
@@ -244,6 +244,20 @@ impl<E: Emit> Over<'_, E> {
     }
 }
 
+/// A walker that is given back when this is dropped, by a panic too: otherwise other threads would wait for it for ever.
+struct Taken<'w, 'a, E: Emit> {
+    walkers: &'w Walkers<'a, E>,
+    walker: Option<Walker<E::Key>>,
+}
+
+impl<E: Emit> Drop for Taken<'_, '_, E> {
+    fn drop(&mut self) {
+        let mut idle = self.walkers.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        idle.extend(self.walker.take());
+        self.walkers.given_back.notify_one();
+    }
+}
+
 /// Walkers that threads take for an operation and give back.
 pub struct Walkers<'a, E: Emit> {
     over: Over<'a, E>,
@@ -291,22 +305,21 @@ impl<'a, E: Emit> Walkers<'a, E> {
         operation: usize,
         mut each: impl FnMut(&Stretch, &mut Vec<<E::Key as Key>::Entry>),
     ) {
-        let mut walker = self.take();
+        let mut taken = self.take();
         let mut found = Vec::new();
         for stretch in self.plan.stretches(operation) {
+            let walker = taken.walker.as_mut().expect("it is there until it is given back");
             walker.walk(&self.over, &stretch, &mut found);
             each(&stretch, &mut found);
             found.clear();
         }
-        self.idle.lock().expect("no thread panics while it holds the lock").push(walker);
-        self.given_back.notify_one();
     }
 
-    fn take(&self) -> Walker<E::Key> {
+    fn take(&self) -> Taken<'_, 'a, E> {
         let mut idle = self.idle.lock().expect("no thread panics while it holds the lock");
         loop {
             if let Some(walker) = idle.pop() {
-                return walker;
+                return Taken { walkers: self, walker: Some(walker) };
             }
             idle = self.given_back.wait(idle).expect("no thread panics while it holds the lock");
         }

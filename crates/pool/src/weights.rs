@@ -61,22 +61,31 @@ impl Weights {
                 counters.iter_mut().zip(&root[range]).for_each(|(to, &from)| *to = from.into());
             },
             network.levels(),
+            |counters| {
+                // Items are exactly those of the text. Rules that have tables are not counted as often as they occur.
+                let sum = |counters: &[u64]| {
+                    counters.iter().try_fold(0_u64, |sum, &counter| sum.checked_add(counter))
+                };
+                sum(&counters[..items]) == Some(network.length())
+                    && counters[items..].iter().all(|&weight| weight <= network.length())
+            },
             |range, counters| {
                 for rule in range {
                     let weight = counters.get(items + rule as usize);
                     if weight == 0
                         || give(rule, &mut |item, times| {
-                            counters.add(item as usize, weight * times)
+                            counters.add(item as usize, weight.wrapping_mul(times))
                         })
                     {
                         continue;
                     }
                     let (sub_rules, words) = rules.get(rule);
                     for &[sub_rule, times] in sub_rules {
-                        counters.add(items + sub_rule as usize, weight * u64::from(times));
+                        let more = weight.wrapping_mul(times.into());
+                        counters.add(items + sub_rule as usize, more);
                     }
                     for &[word, times] in words {
-                        counters.add(word as usize, weight * u64::from(times));
+                        counters.add(word as usize, weight.wrapping_mul(times.into()));
                     }
                 }
             },

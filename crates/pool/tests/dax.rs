@@ -1,7 +1,7 @@
 //! Real persistent memory, where there is some: `cargo xtask dax` runs this in a guest that has it. Elsewhere a pool is an ordinary
 //! mapped file, so nothing else would notice if persistent memory were taken for one.
 
-use tadoc_pool::Pool;
+use tadoc_pool::{Patience, Pool};
 
 /// The folder that `TADOC_DAX_FOLDER` names is in persistent memory, and a pool there must say so.
 #[test]
@@ -14,7 +14,8 @@ fn a_pool_in_persistent_memory_is_mapped_directly() {
     let path = folder.path().join("pool");
     // The second time the file is there already.
     for _ in 0..2 {
-        let pool = Pool::open(&path, [1, 2]).expect("there is room for an empty pool");
+        let pool = Pool::open(&path, [1, 2], Patience::default())
+            .expect("there is room for an empty pool");
         let medium = pool.medium();
         assert!(medium.starts_with("persistent memory"), "the pool lies in a {medium}");
         println!("{medium}");

@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use tadoc::{Builder, CompressOptions, Input, Level, Lexer, Source, Timestamp};
+use tadoc::access::Index;
+use tadoc::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source, Timestamp};
 use tadoc_core::archive::{Edit, JournalWriter};
 use tadoc_core::storage::SimulatedStorage;
 use tadoc_oracle::Case;
@@ -18,7 +19,8 @@ use crate::files;
 use crate::project::Project;
 
 /// The fuzzers.
-pub const TARGETS: [&str; 5] = ["lexer", "builders", "archive", "journal", "round_trip"];
+pub const TARGETS: [&str; 8] =
+    ["lexer", "builders", "archive", "index", "journal", "view", "pool", "round_trip"];
 /// The version that the layout of `fuzz/` is for.
 const CARGO_FUZZ: &str = "^0.13";
 /// Bytes of an input: many short ones are worth more than a few long ones.
@@ -157,10 +159,23 @@ pub fn write_seeds(project: &Project) -> Result<()> {
         if journal.len() <= LONGEST_INPUT {
             write("journal", &[&[number][..], &journal].concat())?;
         }
+        write("pool", &pool_changes(number))?;
         compress(case, number, &archive)?;
         let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;
         if bytes.len() <= LONGEST_INPUT {
             write("archive", &bytes)?;
+        }
+        let view = view(&documents.concat(), &archive)
+            .with_context(|| format!("a view of {}", case.name))?;
+        if view.len() <= LONGEST_INPUT {
+            write("view", &view)?;
+        }
+        let index = if number % 2 == 0 { Index::Fast } else { Index::Small };
+        tadoc::access::store(&archive, index, &())
+            .with_context(|| format!("an index of {}", case.name))?;
+        let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;
+        if bytes.len() <= LONGEST_INPUT {
+            write("index", &bytes)?;
         }
     }
     fs::remove_file(&archive).with_context(|| format!("removing {}", archive.display()))
@@ -184,6 +199,29 @@ fn compress(case: &Case, number: u8, to: &Path) -> Result<()> {
     tadoc::compress(inputs, to, &options, &())
         .with_context(|| format!("compressing the case {}", case.name))?;
     Ok(())
+}
+
+/// The stored view of a text as three documents, as many as the fuzzer's archive has.
+fn view(text: &[u8], archive: &Path) -> Result<Vec<u8>> {
+    let mut parts = text.chunks(text.len().div_ceil(3).max(1));
+    let inputs = ["a", "b", "c"].map(|name| {
+        Input::new(name.as_bytes(), Source::Bytes(parts.next().unwrap_or_default().to_vec()))
+    });
+    let options = CompressOptions { threads: Some(1), force: true, ..Default::default() };
+    tadoc::compress(inputs.into(), archive, &options, &())?;
+    tadoc::view::store(&Corpus::open(archive)?, &())?;
+    let path = tadoc_core::archive::view_path(archive);
+    let view = fs::read(&path)?;
+    fs::remove_file(&path)?;
+    Ok(view)
+}
+
+/// Changes of a pool, as the fuzzer `pool` reads them: another pool each time, and places that are spread over it.
+fn pool_changes(number: u8) -> Vec<u8> {
+    let changes = (0..4).flat_map(|change: u8| {
+        [number.wrapping_mul(37), change * 60, 0, change, change, 0, 0, number]
+    });
+    [number].into_iter().chain(changes).collect()
 }
 
 /// A journal of edits of every kind, in several transactions, with the texts of documents.

@@ -1,5 +1,6 @@
 //! `cargo xtask`: what people and continuous integration run on the repository.
 
+mod attack;
 mod awkward;
 mod bench;
 mod corpus;
@@ -26,7 +27,10 @@ Commands:
                                 run fuzzers (lexer, builders, archive, round_trip) for 60 or N seconds each;
                                 --seeds only writes what they start from
   test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, ripgrep, gpu, test, doctest,
-                                doc, python, fuzz; --quick leaves the fuzzers out
+                                doc, python, fuzz, attack; --quick leaves out the last two
+  attack [--seconds N] [--seed S] [--binary PATH] [--jobs N] [--kills N] [--signals N] [--write FILE]
+                                run the command on mutated archives, views and pools for 60 or N seconds, then kill
+                                and signal N writing commands; what is found is in target/attack
   dax [--cuts N]                run the pool's tests and the command in a guest of QEMU with persistent memory, and cut
                                 its power 6 or N times
   golden                        make the golden archives in testdata/golden anew; only for a new format
@@ -53,6 +57,10 @@ fn main() -> ExitCode {
         Some("test") => test::Options::parse(&arguments[1..]).map(|options| {
             // What failed was shown, and the last line is said.
             if test::run(&options)? { Ok(()) } else { std::process::exit(1) }
+        }),
+        Some("attack") => attack::Options::parse(&arguments[1..]).map(|options| {
+            // What was found was shown, and the last line is said.
+            if attack::run(&options)? { Ok(()) } else { std::process::exit(1) }
         }),
         Some("dax") => dax::Options::parse(&arguments[1..]).map(|options| dax::run(&options)),
         Some("golden") if arguments.len() == 1 => Ok(golden::run()),

@@ -16,11 +16,13 @@ use crate::{debian, files, fuzz};
 
 /// Each fuzzer runs for so many seconds.
 const FUZZ_SECONDS: u32 = 10;
+/// Mutants are made for so many seconds; then so many writing commands are killed, and signalled.
+const ATTACK: [&str; 6] = ["--seconds", "60", "--kills", "52", "--signals", "78"];
 
 /// A step, by its name.
 type Step = (&'static str, fn(&Run) -> Result<Outcome>);
 
-const STEPS: [Step; 9] = [
+const STEPS: [Step; 11] = [
     ("fmt", format),
     ("clippy", clippy),
     ("ripgrep", ripgrep),
@@ -29,7 +31,9 @@ const STEPS: [Step; 9] = [
     ("doctest", doctest),
     ("doc", doc),
     ("python", python),
+    ("formats", formats),
     ("fuzz", fuzz),
+    ("attack", attack),
 ];
 
 /// How a step ended, if it did not fail; with some words about it.
@@ -58,7 +62,7 @@ impl Options {
         if names.is_empty() {
             names = STEPS.iter().map(|(name, _)| *name).collect();
         }
-        names.retain(|name| !quick || *name != "fuzz");
+        names.retain(|name| !quick || !["fuzz", "attack"].contains(name));
         Ok(Self { names })
     }
 }
@@ -137,9 +141,9 @@ impl Run {
                 && succeeds(&mut self.cargo(&[subcommand, "--version"])))
     }
 
-    /// Python in a folder of its own, with a package that is installed if what imports it fails; an error says what
-    /// is not there.
-    fn python_with(&self, package: &str, import: &str) -> Result<PathBuf, &'static str> {
+    /// Python in a folder of its own, with packages that are installed if what imports them fails;
+    /// an error says what is not there.
+    fn python_with(&self, packages: &[&str], import: &str) -> Result<PathBuf, &'static str> {
         let folder = self.project.target.join("venv");
         let python = folder.join("bin/python");
         let works = || succeeds(Command::new(&python).args(["-m", "pip", "--version"]));
@@ -151,7 +155,7 @@ impl Run {
         }
         if !succeeds(Command::new(&python).args(["-c", import])) {
             let mut install = Command::new(&python);
-            install.args(["-m", "pip", "install", "--disable-pip-version-check", package]);
+            install.args(["-m", "pip", "install", "--disable-pip-version-check"]).args(packages);
             if self.run(&mut install).is_err() {
                 return Err("pip cannot install what is needed");
             }
@@ -228,7 +232,7 @@ print(found[0].parent)";
     } else {
         without.push("kernels are not run, as there is no OpenCL and PoCL cannot be installed");
     }
-    let compiler = run.python_with("nvidia-cuda-nvrtc", FIND_COMPILER).ok().and_then(|python| {
+    let compiler = run.python_with(&["nvidia-cuda-nvrtc"], FIND_COMPILER).ok().and_then(|python| {
         let found = Command::new(python).args(["-c", FIND_COMPILER]).output().ok()?;
         let folder = String::from_utf8(found.stdout).ok()?.trim().to_owned();
         (!folder.is_empty()).then_some(folder)
@@ -277,12 +281,26 @@ fn python(run: &Run) -> Result<Outcome> {
     if !docs.join("test_decoder.py").exists() {
         return skipped("there is no docs/test_decoder.py");
     }
-    let python = match run.python_with("zstandard", "import zstandard") {
+    let python = match run.python_with(&["zstandard"], "import zstandard") {
         Ok(python) => python,
         Err(why) => return skipped(why),
     };
     run.run(Command::new(&python).args(["-m", "unittest"]).current_dir(&docs))?;
     Ok(Outcome::Passed(run.line_with("python", "Ran ")))
+}
+
+/// Rows in every format, loaded by the programs that people load them with.
+fn formats(run: &Run) -> Result<Outcome> {
+    // pandas reads .zst with zstandard.
+    let packages = ["pyarrow", "polars", "pandas", "duckdb", "zstandard"];
+    let python = match run.python_with(&packages, &format!("import {}", packages.join(", "))) {
+        Ok(python) => python,
+        Err(why) => return skipped(why),
+    };
+    run.run(&mut run.cargo(&["build", "--package", "tadoc-cli"]))?;
+    let script = run.project.root.join("crates/cli/tests/formats.py");
+    run.run(Command::new(&python).arg(script).arg(run.project.target.join("debug/tadoc")))?;
+    Ok(Outcome::Passed(run.line_with("formats", "loaded")))
 }
 
 fn fuzz(run: &Run) -> Result<Outcome> {
@@ -301,4 +319,11 @@ fn fuzz(run: &Run) -> Result<Outcome> {
         counts.push(format!("{target} {runs}"));
     }
     Ok(Outcome::Passed(format!("runs: {}", counts.join(", "))))
+}
+
+/// Mutants, kills and signals, with the command that the tests have built.
+fn attack(run: &Run) -> Result<Outcome> {
+    let this = std::env::current_exe().context("finding this program")?;
+    run.run(Command::new(this).arg("attack").args(ATTACK))?;
+    Ok(Outcome::Passed(run.line_with("attack", " mutants, ")))
 }

@@ -182,7 +182,8 @@ mod tests {
 
     #[test]
     fn words_that_are_drawn_are_operations() {
-        let word = tadoc::access::Sampled { document: 0, offset: 0, word: b"a".to_vec() };
+        let word =
+            tadoc::access::Sampled { archive: 0, document: 0, offset: 0, word: b"a".to_vec() };
         let outcomes = vec![
             Ok(Outcome::Words(vec![word; 10])),
             Ok(Outcome::Offsets(vec![(0, vec![1, 2]), (3, vec![7])])),

@@ -254,8 +254,8 @@ impl EditBench {
         let folder = work.join("text");
         let _ = fs::remove_dir_all(&folder);
         let opened = tadoc::Corpus::open(edited)?;
-        let all: Vec<usize> = (0..opened.documents()?.len()).collect();
-        opened.restore(&all, &folder, false, &())?;
+        let files = opened.files(true)?;
+        opened.restore(&files, &folder, tadoc::Existing::Refuse, &())?;
         let names: Vec<Vec<u8>> =
             opened.documents()?.iter().map(|document| document.name.clone()).collect();
         drop(opened);

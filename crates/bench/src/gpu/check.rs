@@ -62,6 +62,7 @@ fn written(rows: &dyn Rows, range: Range<u64>) -> Vec<u8> {
                 Value::Terms(terms) => lines.extend_from_slice(&terms.join(&b' ')),
                 Value::Count(count) => lines.extend_from_slice(count.to_string().as_bytes()),
                 Value::Real(real) => lines.extend_from_slice(real.to_string().as_bytes()),
+                Value::Time(_) => unreachable!("tasks have no times"),
             }
             lines.push(b'\t');
         }

@@ -103,12 +103,26 @@ impl TaskBackendArguments {
         use tadoc::backend::PoolFile;
         let (path, persist) = self.pool.file()?;
         self.refuse_device()?;
-        Ok(Backends::with_pool(PoolFile::new(path, persist)))
+        Ok(Backends::with_pool(PoolFile::new(path, persist).with_patience(patience())))
     }
 
     #[cfg(not(feature = "pool"))]
     fn backends_with_pool(&self) -> anyhow::Result<Backends> {
         Err(tadoc::Error::NoPoolBackend.into())
+    }
+}
+
+/// How a pool that another process has is waited for: that is told, and a signal ends it.
+#[cfg(feature = "pool")]
+pub fn patience() -> tadoc::pool::Patience {
+    tadoc::pool::Patience {
+        tell: |path| {
+            let path = path.display();
+            let note = format!("waiting for the pool {path}, which is in use by another process");
+            crate::failure::print_note(&note);
+        },
+        is_cancelled: crate::interrupt::requested,
+        ..Default::default()
     }
 }
 

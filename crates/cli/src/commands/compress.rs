@@ -10,19 +10,20 @@ use tadoc::new_file::Destination;
 use tadoc::{CompressOptions, CompressReport, Observer, Phase};
 
 use super::summary;
-use crate::arguments::{Level, examples};
+use crate::arguments::{Level, Threads, examples};
 use crate::failure::{Outcome, print_warning};
-use crate::inputs::arguments::{InputArguments, warn_of_skipped};
-use crate::inputs::{self, Skipped};
+use crate::inputs::arguments::{InputArguments, warn_of, warn_of_unreadable};
+use crate::inputs::{self, Reason, Skipped};
 use crate::progress::Progress;
-use crate::{interrupt, output, units};
+use crate::{output, units};
 
 /// Compress files and folders into one archive
 ///
 /// Folders are taken with all that is in them, except symbolic links, pipes, sockets and devices. With
 /// one folder given, documents are named by their paths inside it, otherwise by the paths as given,
-/// without a leading /, ./ or ../. The archive appears under its name only when it is whole; a pipe or
-/// device is written into.
+/// without a leading /, ./ or ../; with -C, by their paths below that folder. `tadoc add` names
+/// files likewise. The archive appears under its name only when it is whole; a pipe or device is
+/// written into.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc compress [OPTIONS] -o <ARCHIVE> <PATH>...",
@@ -30,6 +31,7 @@ use crate::{interrupt, output, units};
         "tadoc compress notes/ -o notes.tdc"
         "tadoc compress a.log b.log -o logs.tdc --level dense"
         "tadoc compress -z /var/log -o logs.tdc --skip-unreadable"
+        "tadoc compress -C /srv/host1 log --prefix host1/ -o logs.tdc"
         "journalctl | tadoc compress - --name journal -o journal.tdc"
         "tadoc compress records.jsonl --split lines -o records.tdc"
         "find src -name '*.rs' -print0 | tadoc compress --from0 - -o src.tdc"
@@ -63,9 +65,8 @@ pub struct Compress {
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     memory: Option<u64>,
 
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = parse_threads)]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
 
     /// Replace the archive if it exists
     #[arg(long)]
@@ -103,13 +104,6 @@ enum Builder {
     Sequitur,
 }
 
-fn parse_threads(text: &str) -> Result<usize, String> {
-    match text.parse() {
-        Ok(0) | Err(_) => Err("expected a number of threads, 1 or more".into()),
-        Ok(threads) => Ok(threads),
-    }
-}
-
 #[derive(Serialize)]
 struct Report<'r> {
     archive: String,
@@ -132,7 +126,6 @@ struct SkippedReport<'r> {
 impl Compress {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
-        interrupt::install();
         let request = self.inputs.request(&self.output)?;
         if self.output.as_os_str() == "-" {
             bail!("an archive is written to a file, not to standard output; give -o a name");
@@ -140,14 +133,24 @@ impl Compress {
         // Before inputs are looked for, so that none of them is a file that was left behind.
         Destination::to_write(&self.output, self.force)?.remove_left_behind();
         let progress = Progress::new(quiet);
-        let collected = inputs::collect(&request, &mut |found| {
+        let mut collected = inputs::collect(&request, &mut |found| {
             // The walk looks for the wish to stop itself.
             let _ = progress.step(Phase::Finding, found, 0);
         })?;
-        warn_of_skipped(&collected.skipped);
-        let report = tadoc::compress(collected.inputs, &self.output, &self.options(), &progress);
+        warn_of(&collected);
+        let options = CompressOptions {
+            names_from: collected.names_from.take(),
+            skip_unreadable: request.skip_unreadable,
+            ..self.options()
+        };
+        let report = tadoc::compress(collected.inputs, &self.output, &options, &progress);
         progress.finish();
         let report = report?;
+        for (path, error) in &report.unreadable {
+            warn_of_unreadable(path, error);
+            let (path, error) = (path.clone(), Some(error.clone()));
+            collected.skipped.push(Skipped { path, reason: Reason::Unreadable, error });
+        }
         for path in &report.grown {
             print_warning(&format!(
                 "{} grew while it was read; what it held before is in the archive",
@@ -177,8 +180,9 @@ impl Compress {
                 Split::Lines => tadoc::Split::Lines,
             },
             memory: self.memory,
-            threads: self.threads,
+            threads: self.threads.threads,
             force: self.force,
+            ..CompressOptions::default()
         }
     }
 

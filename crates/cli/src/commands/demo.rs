@@ -2,22 +2,26 @@
 
 use std::ffi::OsStr;
 use std::fs;
-use std::io::Write;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use clap::{Args, Parser, ValueHint};
-use tadoc::{CompressOptions, Corpus};
+use tadoc::unfinished::{Removal, Unfinished};
+use tadoc::{CompressOptions, Corpus, Existing};
+use tempfile::TempDir;
 
 use super::compress::told;
 use super::{info, list};
 use crate::arguments::{Arguments, examples};
 use crate::failure::Outcome;
 use crate::inputs::{self, Request};
+use crate::output::check_standard_output;
 use crate::progress::Progress;
-use crate::{interrupt, units};
+use crate::screen::Limit;
+use crate::units;
 
 /// Names and bytes of the files in `testdata/sample`.
 const SAMPLE: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/sample.rs"));
@@ -44,7 +48,6 @@ pub struct Demo {
 
 impl Demo {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        interrupt::install();
         match &self.keep {
             Some(folder) => {
                 fs::create_dir_all(folder)
@@ -53,7 +56,7 @@ impl Demo {
                 say(&format!("\nIt is all in {}: try the commands there.", folder.display()))?;
             }
             None => {
-                let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+                let (folder, _unfinished) = temporary_folder()?;
                 show(folder.path())?;
                 say("\nTo try the commands on these files: tadoc demo --keep playground")?;
             }
@@ -91,7 +94,8 @@ fn show(folder: &Path) -> anyhow::Result<()> {
 
     step("List the documents", "tadoc list sample.tdc")?;
     let mut table = Vec::new();
-    list::table(corpus.documents()?, false, &mut table)?;
+    let listed = [(Path::new("sample.tdc"), corpus.documents()?.iter().collect())];
+    list::table(&listed, false, false, Limit::none(), &mut table)?;
     let table = String::from_utf8_lossy(&table).into_owned();
     let rows: Vec<&str> = table.lines().collect();
     let (listed, rest) = rows.split_at(LISTED.min(rows.len()));
@@ -114,7 +118,8 @@ fn show(folder: &Path) -> anyhow::Result<()> {
     step("Check every byte of it", "tadoc verify sample.tdc")?;
     let verified = corpus.verify(&progress)?;
     progress.finish();
-    indented(&format!("ok: {} documents, {} bytes", verified.documents, verified.bytes))?;
+    let documents = units::counted(verified.documents, "document");
+    indented(&format!("ok: {documents}, {}", units::counted(verified.bytes, "byte")))?;
 
     step(
         "How is the gauge operated? Read it out of the archive",
@@ -127,12 +132,12 @@ fn show(folder: &Path) -> anyhow::Result<()> {
 
     step("Get the files back, byte by byte", "tadoc restore sample.tdc -C copy")?;
     let copy = folder.join("copy");
-    let places: Vec<usize> = (0..corpus.documents()?.len()).collect();
-    let restored = corpus.restore(&places, &copy, false, &progress)?;
+    let files = corpus.files(false)?;
+    let restored = corpus.restore(&files, &copy, Existing::Refuse, &progress)?;
     progress.finish();
     indented(&format!(
         "{}, {} in copy/",
-        units::counted(restored.documents, "document"),
+        units::counted(restored.files, "file"),
         units::size(restored.bytes)
     ))
 }
@@ -145,7 +150,7 @@ fn ask(archive: &Path, title: &str, command: &str) -> anyhow::Result<()> {
         false => word.to_owned(),
     };
     step(title, &command.split(' ').map(quoted).collect::<Vec<_>>().join(" "))?;
-    let folder = tempfile::tempdir().context("cannot make a temporary folder")?;
+    let (folder, _unfinished) = temporary_folder()?;
     let answer = folder.path().join("answer");
     let words = command.split(' ').map(|word| match word {
         "sample.tdc" => archive.as_os_str(),
@@ -156,6 +161,17 @@ fn ask(archive: &Path, title: &str, command: &str) -> anyhow::Result<()> {
     super::run(Arguments::try_parse_from(arguments)?)?;
     let table = fs::read_to_string(&answer).context("cannot read the answer")?;
     indented(&table)
+}
+
+/// A folder that is removed when it is dropped, or when a signal ends the process.
+fn temporary_folder() -> anyhow::Result<(TempDir, Unfinished)> {
+    let made = Unfinished::begin(|| {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().to_owned();
+        let removal: Removal = Box::new(move || drop(fs::remove_dir_all(path)));
+        Ok::<_, io::Error>((folder, removal))
+    });
+    made.context("cannot make a temporary folder")
 }
 
 fn write_sample(folder: &Path) -> anyhow::Result<()> {
@@ -170,7 +186,9 @@ fn write_sample(folder: &Path) -> anyhow::Result<()> {
 }
 
 fn say(line: &str) -> anyhow::Result<()> {
-    writeln!(anstream::stdout(), "{line}").context("standard output")
+    check_standard_output()
+        .and_then(|()| writeln!(anstream::stdout(), "{line}"))
+        .context("standard output")
 }
 
 fn step(title: &str, command: &str) -> anyhow::Result<()> {

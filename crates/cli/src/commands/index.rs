@@ -8,7 +8,7 @@ use super::{about, open, summary};
 use crate::arguments::{self, examples};
 use crate::failure::Outcome;
 use crate::progress::Progress;
-use crate::{interrupt, units};
+use crate::{memory, units};
 
 /// Keep what questions need ready with an archive
 ///
@@ -43,12 +43,12 @@ pub struct Index {
 
 impl Index {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        interrupt::install();
         for archive in &self.archives {
             // First, as a view is of an archive as it is.
             if let Some(index) = self.index {
                 let progress = Progress::new(quiet);
-                let bytes = tadoc::access::store(archive, index.into(), &progress);
+                let options = memory::options();
+                let bytes = tadoc::access::store_with(archive, &options, index.into(), &progress);
                 progress.finish();
                 let bytes = bytes.map_err(|error| about(archive, error))?;
                 let line = format!("{}: {} of index", archive.display(), units::size(bytes));

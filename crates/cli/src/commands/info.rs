@@ -1,18 +1,18 @@
-//! `tadoc info`: what an archive holds and what it costs.
+//! `tadoc info`: what archives hold and what they cost.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use clap::{Args, ValueHint};
+use clap::Args;
 use serde::Serialize;
 
-use super::open;
+use super::archives::{ArchiveArguments, ReadArguments};
 use crate::arguments::examples;
 use crate::failure::{Outcome, printable};
 use crate::{output, units};
 
-/// Show what an archive holds and what it costs
+/// Show what archives hold and what they cost
 ///
 /// An archive of several segments has a vocabulary and a grammar for each; the totals are sums over them,
 /// and the depth is the greatest. Of an archive that was edited, the figures of tokens and grammars are those of
@@ -21,15 +21,18 @@ use crate::{output, units};
 #[command(after_help = examples!(
     "tadoc info corpus.tdc"
     "tadoc info corpus.tdc --json | jq .rules"
+    "tadoc info *.tdc --json | jq -r '[.archive, .ratio] | @tsv'"
 ))]
 pub struct Info {
-    /// The archive
-    #[arg(value_hint = ValueHint::FilePath)]
-    archive: PathBuf,
+    #[command(flatten)]
+    archives: ArchiveArguments,
 
-    /// Print one JSON object
+    /// Print one JSON object an archive, one a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    reading: ReadArguments,
 }
 
 #[derive(Debug, Serialize)]
@@ -91,14 +94,19 @@ struct Section {
 
 impl Info {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        let corpus = open(&self.archive)?;
-        let report = Report::new(&self.archive, &corpus.info(), corpus.edits());
-        if self.json {
-            output::print_json(&report)?;
-        } else {
-            output::print_text(&text(&report))?;
-        }
-        Ok(Outcome::Done)
+        self.reading.open(&self.archives.archives, |archives| {
+            for (number, archive) in archives.iter().enumerate() {
+                let corpus = &archive.corpus;
+                let report = Report::new(&archive.path, &corpus.info(), corpus.edits());
+                if self.json {
+                    output::print_json(&report)?;
+                } else {
+                    let gap = if number > 0 { "\n" } else { "" };
+                    output::print_text(&format!("{gap}{}", text(&report)))?;
+                }
+            }
+            Ok(Outcome::Done)
+        })
     }
 }
 
@@ -176,7 +184,7 @@ fn text(report: &Report) -> String {
     let mut line = |title: &str, value: String| {
         write!(lines, "\n  {title:<10} {value}").expect("a string takes all");
     };
-    let exact = |bytes| format!("{} ({} bytes)", units::size(bytes), units::count(bytes));
+    let exact = |bytes| format!("{} ({})", units::size(bytes), units::counted(bytes, "byte"));
     line("archive", exact(report.archive_bytes));
     line("text", exact(report.text_bytes));
     if let (Some(ratio), Some(bits)) = (report.ratio, report.bits_per_byte) {
@@ -192,14 +200,19 @@ fn text(report: &Report) -> String {
             exact(edits.journal_bytes)
         );
         if edits.torn_bytes > 0 {
-            let torn = units::count(edits.torn_bytes);
-            write!(told, "; {torn} bytes behind them do not count").expect("a string takes all");
+            let torn = units::counted(edits.torn_bytes, "byte");
+            let verb = if edits.torn_bytes == 1 { "does" } else { "do" };
+            write!(told, "; {torn} behind them {verb} not count").expect("a string takes all");
         }
         line("edits", told);
     }
     line(
         "tokens",
-        format!("{} of {} kinds", units::count(report.tokens), units::count(report.token_types)),
+        format!(
+            "{} of {}",
+            units::count(report.tokens),
+            units::counted(report.token_types, "kind")
+        ),
     );
     line("words", format!("{} distinct", units::count(report.words)));
     line("rules", format!("{}, {} deep", units::count(report.rules), units::count(report.depth)));

@@ -1,58 +1,69 @@
-//! `tadoc list`: the documents of an archive.
+//! `tadoc list`: the documents of archives.
 
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::Path;
 
-use clap::{Args, ValueHint};
+use clap::Args;
 use tadoc::Document;
+use tadoc::access::Scope;
 use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
 
-use super::{documents, open};
+use super::archives::{ArchiveArguments, Archives, DocumentArguments, ReadArguments, WithArchive};
 use crate::arguments::examples;
-use crate::failure::{Outcome, printable};
+use crate::failure::Outcome;
 use crate::rows::{Format, FormatArguments, RowWriter};
+use crate::screen::{self, Limit};
 use crate::units;
 
-/// List the documents of an archive
+/// List the documents of archives
 ///
-/// Columns: document, bytes; with --long also mode and modified, which are empty where they are not known.
+/// Columns: document, bytes; with --long also mode and modified, which are empty where they are not
+/// known; with --with-archive the archive first.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tadoc list corpus.tdc"
-    "tadoc list corpus.tdc --long"
+    "tadoc list corpus.tdc --long -d '*.log'"
+    "tadoc list 2023.tdc 2024.tdc --with-archive"
     "tadoc list corpus.tdc | sort -t '\t' -k 2 -n | tail -3     the largest"
-    "tadoc list corpus.tdc --format json | jq .bytes"
+    "tadoc list corpus.tdc --format jsonl | jq .bytes"
 ))]
 pub struct List {
-    /// The archive
-    #[arg(value_hint = ValueHint::FilePath)]
-    archive: PathBuf,
+    #[command(flatten)]
+    archives: ArchiveArguments,
+
+    #[command(flatten)]
+    documents: DocumentArguments,
 
     /// Modes and modification times too
     #[arg(short, long)]
     long: bool,
 
     #[command(flatten)]
+    with_archive: WithArchive,
+
+    #[command(flatten)]
     format: FormatArguments,
+
+    #[command(flatten)]
+    reading: ReadArguments,
 }
 
 const COLUMNS: &[Column] = &[
     Column::text("document"),
     Column::count("bytes"),
     Column::text("mode"),
-    Column::text("modified"),
+    Column::time("modified"),
 ];
 
 /// Documents as rows; a mode or time that is not known is empty.
 struct Listing<'d> {
-    documents: &'d [Document],
+    documents: &'d [&'d Document],
     columns: &'static [Column],
 }
 
 impl<'d> Listing<'d> {
-    fn new(documents: &'d [Document], long: bool) -> Self {
+    fn new(documents: &'d [&'d Document], long: bool) -> Self {
         Self { documents, columns: if long { COLUMNS } else { &COLUMNS[..2] } }
     }
 }
@@ -73,9 +84,9 @@ impl Rows for Listing<'_> {
                 each(&[name, bytes]);
             } else {
                 let mode = mode(document).unwrap_or_default();
-                let modified = modified(document).unwrap_or_default();
-                let (mode, modified) = (mode.as_bytes(), modified.as_bytes());
-                each(&[name, bytes, Value::Text(mode), Value::Text(modified)]);
+                let (mode, modified) =
+                    (Value::Text(mode.as_bytes()), Value::Time(document.modified));
+                each(&[name, bytes, mode, modified]);
             }
         }
     }
@@ -83,19 +94,45 @@ impl Rows for Listing<'_> {
 
 impl List {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        let corpus = open(&self.archive)?;
-        let documents = documents(&corpus, &self.archive)?;
+        self.reading.open(&self.archives.archives, |archives| self.list(&archives))
+    }
+
+    fn list(&self, archives: &Archives) -> anyhow::Result<Outcome> {
+        let tables = archives.tables()?;
+        let Some(chosen) = self.documents.choose(&tables)? else { return Ok(Outcome::Negative) };
+        let scopes = chosen.scopes(tables.iter().map(|documents| documents.len()));
+        let listed: Vec<(&Path, Vec<&Document>)> = archives
+            .iter()
+            .zip(tables.iter().zip(scopes))
+            .map(|(archive, (documents, scope))| (&*archive.path, chosen_of(documents, scope)))
+            .collect();
         if self.format.format() == Format::Table {
             let mut output = self.format.open()?;
-            let result = table(documents, self.long, &mut output);
+            let limit = self.format.limit(&output);
+            let with_archive = self.with_archive.with_archive;
+            let result = table(&listed, with_archive, self.long, limit, &mut output);
             output.finish(result)?;
         } else {
-            let listing = Listing::new(documents, self.long);
-            let mut writer = RowWriter::open(&self.format, listing.columns)?;
-            writer.write(&listing)?;
+            let columns = self.with_archive.columns(Listing::new(&[], self.long).columns);
+            let mut writer = RowWriter::open(&self.format, columns)?;
+            for (archive, documents) in &listed {
+                let listing = Listing::new(documents, self.long);
+                let write = |rows: &dyn Rows| writer.write(rows);
+                self.with_archive.write(columns, &listing, &|_| *archive, write)?;
+            }
             writer.finish()?;
         }
         Ok(Outcome::Done)
+    }
+}
+
+/// The documents of a scope.
+fn chosen_of(documents: &[Document], scope: Scope) -> Vec<&Document> {
+    match scope {
+        Scope::All => documents.iter().collect(),
+        Scope::Documents(numbers) => {
+            numbers.into_iter().map(|number| &documents[number as usize]).collect()
+        }
     }
 }
 
@@ -103,29 +140,39 @@ fn mode(document: &Document) -> Option<String> {
     document.mode.map(units::mode)
 }
 
-fn modified(document: &Document) -> Option<String> {
-    document.modified.map(units::moment)
-}
-
-/// Sizes for people, names last so that long ones disturb nothing, and a line of totals: what people know
-/// from `ls`, and not the table that other answers have.
-pub fn table(documents: &[Document], long: bool, to: &mut dyn Write) -> io::Result<()> {
-    for document in documents {
+/// Sizes for people, names last so that long ones disturb nothing, and a line of totals: what
+/// people know from `ls`, and not the table that other answers have. The totals are of all
+/// documents, shown or not.
+pub fn table(
+    archives: &[(&Path, Vec<&Document>)],
+    with_archive: bool,
+    long: bool,
+    mut limit: Limit,
+    to: &mut dyn Write,
+) -> io::Result<()> {
+    let documents = archives
+        .iter()
+        .flat_map(|(archive, documents)| documents.iter().map(move |document| (archive, document)));
+    let shown = limit.take(documents.clone().count() as u64) as usize;
+    for (archive, document) in documents.clone().take(shown) {
         write!(to, "{:>10}  ", units::size(document.bytes))?;
         if long {
-            let modified = modified(document).unwrap_or_default();
             // To the second; the other formats have the rest.
-            let modified = modified.split(['.', 'Z']).next().unwrap_or_default().replace('T', " ");
-            write!(to, "{:>4}  {modified:<19}  ", mode(document).unwrap_or_default())?;
+            let modified = document.modified.map(units::moment_for_people).unwrap_or_default();
+            write!(to, "{:>4}  {modified:<23}  ", mode(document).unwrap_or_default())?;
         }
-        writeln!(to, "{}", printable(&escape(&document.name).to_string()))?;
+        if with_archive {
+            write!(to, "{}:", screen::path(archive))?;
+        }
+        writeln!(to, "{}", screen::name(&document.name))?;
     }
-    let total = documents.iter().map(|document| document.bytes).sum();
+    to.write_all(limit.last_line("document").as_bytes())?;
+    let total = documents.clone().map(|(_, document)| document.bytes).sum();
     writeln!(
         to,
         "{:>10}  in {}",
         units::size(total),
-        units::counted(documents.len() as u64, "document")
+        units::counted(documents.count() as u64, "document")
     )
 }
 
@@ -145,11 +192,13 @@ mod tests {
     #[test]
     fn the_table() {
         let mut bytes = Vec::new();
-        table(&documents(), true, &mut bytes).unwrap();
+        let documents = documents();
+        let listed = [(Path::new("c.tdc"), documents.iter().collect())];
+        table(&listed, false, true, Limit::none(), &mut bytes).unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
-            "       5 B  0644  1970-01-01 00:00:00  a,b\\t
-   2.0 KiB                             \\x1b\\xff
+            "       5 B  0644  1970-01-01 00:00:00 UTC  a,b\\t
+   2.0 KiB                                 \\x1b\\xff
    2.0 KiB  in 2 documents\n"
         );
     }
@@ -159,9 +208,11 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let printed = |format: &str, long| {
             let output = folder.path().join(format!("list.{format}"));
+            let output_only = FormatArguments::default();
             let arguments =
-                FormatArguments { output: Some(output.clone()), force: true, format: None };
+                FormatArguments { output: Some(output.clone()), force: true, ..output_only };
             let documents = documents();
+            let documents: Vec<&Document> = documents.iter().collect();
             let listing = Listing::new(&documents, long);
             let mut writer = RowWriter::open(&arguments, listing.columns).unwrap();
             writer.write(&listing).unwrap();
@@ -175,7 +226,7 @@ mod tests {
         );
         assert_eq!(printed("csv", false), "document,bytes\n\"a,b\t\",5\n\x1b\\xff,2048\n");
         assert_eq!(
-            printed("json", false),
+            printed("jsonl", false),
             "{\"document\":\"a,b\\t\",\"bytes\":5}\n{\"document_base64\":\"G/8=\",\"bytes\":2048}\n"
         );
     }

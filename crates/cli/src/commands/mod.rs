@@ -2,6 +2,7 @@
 
 pub mod access;
 pub mod analytics;
+mod archives;
 mod backend;
 mod batch;
 pub mod completions;
@@ -22,24 +23,25 @@ pub mod verify;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use anyhow::Context;
 use tadoc::{Corpus, Document};
 
-use crate::arguments::{Arguments, Command};
+use crate::arguments::{Arguments, Command, Threads};
 use crate::failure::{self, Outcome};
+use crate::memory;
 
 /// Does what the command line says.
 pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     let quiet = arguments.quiet;
+    memory::set(arguments.memory, &arguments.command);
     match arguments.command {
         Command::Compress(command) => command.run(quiet),
-        Command::Restore(command) => command.run(quiet),
+        Command::Restore(command) => on_all_threads(|| command.run(quiet)),
         Command::List(command) => command.run(),
         Command::Access(command) => command.run(quiet),
         Command::Info(command) => command.run(),
-        Command::Verify(command) => command.run(quiet),
+        Command::Verify(command) => on_all_threads(|| command.run(quiet)),
         Command::Transcode(command) => command.run(quiet),
-        Command::Index(command) => command.run(quiet),
+        Command::Index(command) => on_all_threads(|| command.run(quiet)),
         Command::Edit(command) => command.run(quiet),
         Command::Analytics(command) => command.run(quiet),
         Command::Grep(command) => command.run(quiet),
@@ -50,9 +52,17 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
     }
 }
 
+/// Does work of the library that is done in the pool it is called in. The pool that rayon would make itself
+/// panics where no threads can be started.
+fn on_all_threads(
+    work: impl FnOnce() -> anyhow::Result<Outcome> + Send,
+) -> anyhow::Result<Outcome> {
+    Threads::default().pool()?.install(work)
+}
+
 /// Opens an archive; what goes wrong is told with its path.
 fn open(archive: &Path) -> anyhow::Result<Corpus> {
-    Corpus::open(archive).map_err(|error| about(archive, error))
+    Corpus::open_with(archive, &memory::options()).map_err(|error| about(archive, error))
 }
 
 /// The documents of an open archive; what goes wrong is told with its path.
@@ -72,15 +82,9 @@ fn about(archive: &Path, error: tadoc::Error) -> anyhow::Error {
     if tells { error } else { error.context(path) }
 }
 
-/// The threads that work is done on: so many, or one a core.
-fn pool(threads: Option<usize>) -> anyhow::Result<rayon::ThreadPool> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads.unwrap_or(0)).build();
-    pool.context("cannot start threads")
-}
-
 /// Prints a line for people who watch: to standard error if that is a terminal.
 fn summary(quiet: bool, line: &str) {
     if !quiet && io::stderr().is_terminal() {
-        eprintln!("{}", failure::printable(line));
+        failure::print_line(&failure::printable(line));
     }
 }

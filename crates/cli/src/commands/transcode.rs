@@ -9,8 +9,8 @@ use super::compress::told;
 use super::{about, summary};
 use crate::arguments::{Level, examples};
 use crate::failure::Outcome;
-use crate::interrupt;
 use crate::progress::Progress;
+use crate::{interrupt, memory};
 
 /// Encode an archive anew, at another level
 ///
@@ -41,11 +41,17 @@ pub struct Transcode {
 impl Transcode {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
-        interrupt::install();
         let progress = Progress::new(quiet);
-        let report =
-            tadoc::transcode(&self.archive, &self.output, self.level.into(), self.force, &progress)
-                .map_err(|error| about(&self.archive, error));
+        let (options, level) = (memory::options(), self.level.into());
+        let report = tadoc::transcode_with(
+            &self.archive,
+            &options,
+            &self.output,
+            level,
+            self.force,
+            &progress,
+        )
+        .map_err(|error| about(&self.archive, error));
         progress.finish();
         let report = report?;
         summary(quiet, &format!("{}: {}", self.output.display(), told(&report, start)));

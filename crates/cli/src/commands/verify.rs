@@ -1,59 +1,84 @@
 //! `tadoc verify`: every checksum, and that every document expands to what was compressed.
 
-use std::path::PathBuf;
+use std::path::Path;
 
-use clap::{Args, ValueHint};
+use clap::Args;
 use serde::Serialize;
-use tadoc::{Corpus, EditsInfo, VerifyReport};
+use tadoc::{EditsInfo, VerifyReport};
 
 use super::about;
+use super::archives::{ArchiveArguments, ReadArguments};
 use crate::arguments::examples;
 use crate::failure::{self, Outcome};
 use crate::progress::Progress;
-use crate::{interrupt, output, units};
+use crate::{output, screen, units};
 
-/// Check that an archive is whole
+/// Check that archives are whole
 ///
 /// Checks every checksum, and that the grammar expands to the recorded digest of every document. Exit
 /// code 1 means damage. Of an archive that was edited, the journal's checksums are checked as well, and that
-/// documents are as long as their edits have made them.
+/// documents are as long as their edits have made them. Bytes that a crash left of an unfinished edit
+/// are no damage: they are ignored, and mentioned.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tadoc verify corpus.tdc"
-    "tadoc verify corpus.tdc --json"
+    "tadoc verify *.tdc --json"
 ))]
 pub struct Verify {
-    /// The archive
-    #[arg(value_hint = ValueHint::FilePath)]
-    archive: PathBuf,
+    #[command(flatten)]
+    archives: ArchiveArguments,
 
-    /// Print one JSON object
+    /// Print one JSON object an archive, one a line
     #[arg(long)]
     json: bool,
+
+    #[command(flatten)]
+    reading: ReadArguments,
+}
+
+#[derive(Serialize)]
+struct Report<'r> {
+    archive: String,
+    ok: bool,
+    #[serde(flatten)]
+    found: Found<'r>,
 }
 
 #[derive(Serialize)]
 #[serde(untagged)]
-enum Report {
-    Whole { ok: bool, documents: u64, bytes: u64, sections: u64, edits: u64 },
-    Damaged { ok: bool, error: String },
+enum Found<'r> {
+    Whole { documents: u64, bytes: u64, sections: u64, edits: u64, torn_bytes: u64 },
+    Damaged { error: &'r str },
 }
 
 impl Verify {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        interrupt::install();
+        self.reading.install(|| {
+            let mut outcome = Outcome::Done;
+            // All are checked, whatever is wrong with one of them.
+            for archive in &self.archives.archives {
+                if self.verify(archive, quiet)? == Outcome::Negative {
+                    outcome = Outcome::Negative;
+                }
+            }
+            Ok(outcome)
+        })
+    }
+
+    fn verify(&self, archive: &Path, quiet: bool) -> anyhow::Result<Outcome> {
         let progress = Progress::new(quiet);
-        let result = Corpus::open(&self.archive)
+        let result = self
+            .reading
+            .corpus(archive)
             .and_then(|corpus| Ok((corpus.verify(&progress)?, corpus.edits())));
         progress.finish();
         let damaged = result.as_ref().is_err_and(tadoc::Error::is_damage);
-        let result = result.map_err(|error| about(&self.archive, error));
-        match result {
-            Ok((report, edits)) => self.print_whole(&report, edits)?,
+        match result.map_err(|error| about(archive, error)) {
+            Ok((report, edits)) => self.print_whole(archive, &report, edits)?,
             Err(error) if damaged => {
                 let error = failure::message(&error);
                 if self.json {
-                    output::print_json(&Report::Damaged { ok: false, error: error.clone() })?;
+                    self.print_json(archive, false, Found::Damaged { error: &error })?;
                 }
                 failure::print_error(&error);
                 return Ok(Outcome::Negative);
@@ -63,22 +88,40 @@ impl Verify {
         Ok(Outcome::Done)
     }
 
-    fn print_whole(&self, report: &VerifyReport, edits: Option<EditsInfo>) -> anyhow::Result<()> {
+    fn print_json(&self, archive: &Path, ok: bool, found: Found<'_>) -> anyhow::Result<()> {
+        output::print_json(&Report { archive: archive.display().to_string(), ok, found })
+    }
+
+    fn print_whole(
+        &self,
+        archive: &Path,
+        report: &VerifyReport,
+        edits: Option<EditsInfo>,
+    ) -> anyhow::Result<()> {
         let VerifyReport { sections, documents, bytes, .. } = *report;
-        let edits = edits.map_or(0, |edits| edits.edits);
+        let (edits, torn_bytes) =
+            edits.map_or((0, 0), |journal| (journal.edits, journal.torn_bytes));
         if self.json {
-            return output::print_json(&Report::Whole {
-                ok: true,
-                documents,
-                bytes,
-                sections,
-                edits,
-            });
+            let found = Found::Whole { documents, bytes, sections, edits, torn_bytes };
+            return self.print_json(archive, true, found);
         }
-        let journal = match edits {
-            0 => String::new(),
-            edits => format!(", with a journal of {}", units::counted(edits, "edit")),
+        let mut line = match self.archives.archives.len() {
+            1 => String::new(),
+            _ => format!("{}: ", screen::path(archive)),
         };
-        output::print_text(&format!("ok: {documents} documents, {bytes} bytes{journal}\n"))
+        let documents = units::counted(documents, "document");
+        line += &format!("ok: {documents}, {}", units::counted(bytes, "byte"));
+        if edits > 0 {
+            line += &format!(", with a journal of {}", units::counted(edits, "edit"));
+        }
+        line.push('\n');
+        if torn_bytes > 0 {
+            let verb = if torn_bytes == 1 { "is" } else { "are" };
+            line += &format!(
+                "note: {} of an unfinished edit at the end {verb} ignored\n",
+                units::counted(torn_bytes, "byte")
+            );
+        }
+        output::print_text(&line)
     }
 }

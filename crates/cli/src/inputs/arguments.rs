@@ -6,8 +6,9 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::{ArgGroup, Args, ValueHint};
 
-use super::{Reason, Request, Skipped, list};
+use super::{Collected, Reason, Request, list};
 use crate::failure::print_warning;
+use crate::units;
 
 /// Files, folders, lists and standard input.
 #[derive(Debug, Args)]
@@ -27,6 +28,19 @@ pub struct InputArguments {
     #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
     from0: Option<PathBuf>,
 
+    /// Take paths relative to DIR, and name documents by them
+    ///
+    /// Paths in lists too, but not those of archives and lists themselves. Paths that lead out of
+    /// DIR are refused.
+    #[arg(short = 'C', long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    directory: Option<PathBuf>,
+
+    /// Put TEXT before the names of all documents
+    ///
+    /// It is taken as it is: end it with / to put documents into a folder.
+    #[arg(long, value_name = "TEXT")]
+    prefix: Option<OsString>,
+
     /// Name of the document that standard input becomes [default: stdin]
     #[arg(long)]
     name: Option<OsString>,
@@ -37,6 +51,9 @@ pub struct InputArguments {
     decompress: bool,
 
     /// Leave out what cannot be read, with a warning, rather than fail
+    ///
+    /// With -z also files that are cut short or damaged: each is decompressed to a temporary file
+    /// first.
     #[arg(long)]
     skip_unreadable: bool,
 }
@@ -70,20 +87,25 @@ impl InputArguments {
             #[cfg(not(feature = "decompress"))]
             decompress: false,
             skip_unreadable: self.skip_unreadable,
+            directory: self.directory.clone(),
+            prefix: self.prefix.as_ref().map(|prefix| prefix.as_encoded_bytes().to_vec()),
+            naming: None,
             output: archive.to_owned(),
         })
     }
 }
 
-/// A line for each reason, with a few of the paths; every unreadable file has its own.
-pub fn warn_of_skipped(skipped: &[Skipped]) {
-    for skipped in skipped {
+/// Says what was left out: a line for each reason, with a few of the paths; every unreadable file
+/// has its own. And says if compressed files were taken as they are.
+pub fn warn_of(collected: &Collected) {
+    for skipped in &collected.skipped {
         if let Some(error) = &skipped.error {
-            print_warning(&format!("left out {}: {error}", skipped.path.display()));
+            warn_of_unreadable(&skipped.path, error);
         }
     }
-    for reason in [Reason::SymbolicLink, Reason::Special] {
-        let paths: Vec<&PathBuf> = skipped
+    for reason in [Reason::SymbolicLink, Reason::Special, Reason::Unfinished] {
+        let paths: Vec<&PathBuf> = collected
+            .skipped
             .iter()
             .filter(|skipped| skipped.reason == reason)
             .map(|skipped| &skipped.path)
@@ -100,4 +122,25 @@ pub fn warn_of_skipped(skipped: &[Skipped]) {
             some.join(", ")
         ));
     }
+    if let Some(told) = compressed_as_they_are(collected) {
+        print_warning(&told);
+    }
+}
+
+/// Says that a file was left out.
+pub fn warn_of_unreadable(path: &Path, error: &str) {
+    print_warning(&format!("left out {}: {error}", path.display()));
+}
+
+fn compressed_as_they_are(collected: &Collected) -> Option<String> {
+    let count: u64 = collected.compressed.iter().map(|(_, count)| count).sum();
+    let methods: Vec<&str> = collected.compressed.iter().map(|(method, _)| *method).collect();
+    let (subject, are, their) = match count {
+        0 => return None,
+        1 => ("1 file".to_owned(), "is", "it is; -z takes its"),
+        _ => (units::counted(count, "file"), "are", "they are; -z takes their"),
+    };
+    let stored = if count == 1 { "is stored" } else { "are stored" };
+    let methods = methods.join("-, ");
+    Some(format!("{subject} {are} {methods}-compressed and {stored} as {their} content"))
 }

@@ -1,7 +1,7 @@
 //! Compressed files taken as their content (`-z`): told by suffix for files, by their first bytes for
 //! streams. Members, frames and streams that follow each other are read as one.
 
-use std::io::{self, Cursor, Read};
+use std::io::{self, Cursor, Read, Seek};
 
 /// A way in which a file is compressed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +29,8 @@ impl Compression {
         }
     }
 
-    fn title(self) -> &'static str {
+    /// What the method is called.
+    pub fn title(self) -> &'static str {
         match self {
             Self::Gzip => "gzip",
             Self::Zstd => "Zstandard",
@@ -102,6 +103,24 @@ impl Compression {
             None => Ok(whole),
         }
     }
+}
+
+/// Contents of up to so many bytes are kept in memory.
+const IN_MEMORY: usize = 16 << 20;
+const CHUNK: u64 = 1 << 20;
+
+/// Reads a content to its end, into memory or a temporary file without a name, and gives it anew:
+/// or an error before anything of it was taken.
+pub fn read_whole(content: Reader) -> io::Result<Reader> {
+    let mut content = content;
+    let mut whole = tempfile::SpooledTempFile::new(IN_MEMORY);
+    while io::copy(&mut content.by_ref().take(CHUNK), &mut whole)? > 0 {
+        if crate::interrupt::requested() {
+            return Err(io::Error::other("cancelled"));
+        }
+    }
+    whole.rewind()?;
+    Ok(Box::new(whole))
 }
 
 fn first_bytes(file: impl Read) -> io::Result<Vec<u8>> {

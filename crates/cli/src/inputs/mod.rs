@@ -10,7 +10,6 @@ pub mod arguments;
 mod decompress;
 mod list;
 mod name;
-mod stream;
 
 use std::fs::{self, File, FileType, Metadata};
 use std::io;
@@ -18,10 +17,11 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
 use tadoc::new_file::Destination;
-use tadoc::{Input, Source, Timestamp};
+use tadoc::{Input, NamesFrom, Naming, Source, Timestamp};
 
-use crate::{interrupt, units};
+use crate::units;
 
+use self::name::Name;
 #[cfg(feature = "decompress")]
 use decompress::Compression;
 
@@ -36,6 +36,12 @@ pub struct Request {
     pub decompress: bool,
     /// Leave out what cannot be read, where it would be an error.
     pub skip_unreadable: bool,
+    /// Take paths relative to this folder, and name documents by them.
+    pub directory: Option<PathBuf>,
+    /// What to put before all names; `None`: nothing, or what the archive's own names have.
+    pub prefix: Option<Vec<u8>>,
+    /// How the files of an archive were named that these are added to.
+    pub naming: Option<Naming>,
     /// The archive to be written or added to.
     pub output: PathBuf,
 }
@@ -45,6 +51,7 @@ pub struct Request {
 pub enum Reason {
     SymbolicLink,
     Special,
+    Unfinished,
     Unreadable,
 }
 
@@ -54,6 +61,7 @@ impl Reason {
         match self {
             Self::SymbolicLink => "symbolic-link",
             Self::Special => "special",
+            Self::Unfinished => "unfinished",
             Self::Unreadable => "unreadable",
         }
     }
@@ -63,6 +71,7 @@ impl Reason {
         match self {
             Self::SymbolicLink => units::counted(count, "symbolic link"),
             Self::Special => units::counted(count, "special file"),
+            Self::Unfinished => units::counted(count, "unfinished file of a restore"),
             Self::Unreadable => units::counted(count, "unreadable file"),
         }
     }
@@ -82,6 +91,10 @@ pub struct Skipped {
 pub struct Collected {
     pub inputs: Vec<Input>,
     pub skipped: Vec<Skipped>,
+    /// Files that are compressed and taken as they are: how, and how many.
+    pub compressed: Vec<(&'static str, u64)>,
+    /// Where the names come from, if all come from one folder.
+    pub names_from: Option<NamesFrom>,
 }
 
 /// Finds everything that `request` asks for. `found` is called with the number of inputs so far.
@@ -97,9 +110,12 @@ pub fn collect(request: &Request, found: &mut dyn FnMut(u64)) -> anyhow::Result<
         collector.path(path, only_path)?;
     }
     if let Some(name) = &request.standard_input {
-        collector.stream(name.clone(), "standard input".into(), || Ok(Box::new(io::stdin())));
+        let prefix = request.prefix.clone().unwrap_or_default();
+        let name = Name { prefix, path: name.clone() };
+        collector.stream(name, "standard input".into(), || Ok(Box::new(io::stdin())));
     }
-    let collected = collector.collected;
+    let mut collected = collector.collected;
+    collected.names_from = names_from(request);
     if collected.inputs.is_empty() {
         let places: Vec<String> =
             request.paths.iter().take(3).map(|path| path.display().to_string()).collect();
@@ -110,6 +126,21 @@ pub fn collect(request: &Request, found: &mut dyn FnMut(u64)) -> anyhow::Result<
         bail!("there are no files in {}{more}", places.join(", "));
     }
     Ok(collected)
+}
+
+/// The folder that all names are relative to, if there is one.
+fn names_from(request: &Request) -> Option<NamesFrom> {
+    let here = Path::new(".");
+    let folder = match (&request.directory, &request.paths[..]) {
+        (_, []) => return None,
+        (Some(directory), _) => directory,
+        (None, [only]) if only.is_dir() && request.standard_input.is_none() => only,
+        (None, paths) if paths.iter().all(|path| name::stays_below(path)) => here,
+        (None, paths) if paths.iter().all(|path| path.is_absolute()) => Path::new("/"),
+        _ => return None,
+    };
+    let prefix = request.prefix.clone().unwrap_or_default();
+    Some(NamesFrom { folder: folder.canonicalize().ok()?, prefix })
 }
 
 /// The path that the output will have, with every link resolved.
@@ -131,13 +162,17 @@ struct Collector<'r> {
 
 impl Collector<'_> {
     /// A path that was given. Links are followed here.
-    fn path(&mut self, path: &Path, only: bool) -> anyhow::Result<()> {
+    fn path(&mut self, given: &Path, only: bool) -> anyhow::Result<()> {
+        let path = &match &self.request.directory {
+            Some(directory) => directory.join(given),
+            None => given.to_owned(),
+        };
         let metadata = match fs::metadata(path) {
             Ok(metadata) => metadata,
             Err(error) => return self.unreadable(path, error),
         };
         if metadata.is_dir() {
-            let prefix = if only { Vec::new() } else { name::of_path(path) };
+            let prefix = self.name(given, only)?;
             // A folder that has no resolved path cannot be read either: the walk will tell.
             let resolved = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
             self.folder(path, &resolved, &prefix)
@@ -148,22 +183,42 @@ impl Collector<'_> {
                     path.display()
                 );
             }
-            self.file(path, name::of_path(path), &metadata)
+            self.file(path, self.name(given, false)?, &metadata)
         } else {
             // A pipe, as of `<(command)`, or a device.
             let from = path.to_owned();
-            self.stream(name::of_path(path), path.to_owned(), move || {
+            self.stream(self.name(given, false)?, path.to_owned(), move || {
                 Ok(Box::new(File::open(from)?))
             });
             Ok(())
         }
     }
 
-    /// All that is in a folder. `resolved` is its path without links, `prefix` what the names begin with.
-    fn folder(&mut self, path: &Path, resolved: &Path, prefix: &[u8]) -> anyhow::Result<()> {
-        if interrupt::requested() {
-            return Err(tadoc::Error::Cancelled.into());
+    /// What a path that was given is called, without what stands before all names: as the archive's
+    /// own files, or else by the path as given. Of the only folder it is empty.
+    fn name(&self, given: &Path, only_folder: bool) -> anyhow::Result<Name> {
+        let prefix = self.request.prefix.clone();
+        if let Some(directory) = &self.request.directory {
+            if !name::stays_below(given) {
+                bail!("{} is not below {}, the folder of -C", given.display(), directory.display());
+            }
+            return Ok(Name { prefix: prefix.unwrap_or_default(), path: name::of_path(given) });
         }
+        let named = self.request.naming.as_ref().and_then(|naming| {
+            let path = name::absolute(given)?;
+            Some((naming.prefix().to_vec(), name::of_path(naming.relative(&path)?)))
+        });
+        Ok(match named {
+            Some((recorded, path)) => Name { prefix: prefix.unwrap_or(recorded), path },
+            None => Name {
+                prefix: prefix.unwrap_or_default(),
+                path: if only_folder { Vec::new() } else { name::of_path(given) },
+            },
+        })
+    }
+
+    /// All that is in a folder. `resolved` is its path without links, `name` what it is called.
+    fn folder(&mut self, path: &Path, resolved: &Path, name: &Name) -> anyhow::Result<()> {
         let entries = fs::read_dir(path)
             .and_then(|entries| entries.collect::<io::Result<Vec<fs::DirEntry>>>());
         let mut entries = match entries {
@@ -180,12 +235,14 @@ impl Collector<'_> {
                     continue;
                 }
             };
-            let name = name::joined(prefix, &entry.file_name());
+            let name = name.joined(&entry.file_name());
             let resolved = resolved.join(entry.file_name());
             if metadata.is_dir() {
                 self.folder(&path, &resolved, &name)?;
             } else if self.output.as_ref() == Some(&resolved) {
                 // The archive that is being replaced.
+            } else if tadoc::corpus::is_unfinished(entry.file_name().as_encoded_bytes()) {
+                self.skip(path, Reason::Unfinished, None);
             } else if metadata.is_file() {
                 self.file(&path, name, &metadata)?;
             } else {
@@ -195,12 +252,12 @@ impl Collector<'_> {
         Ok(())
     }
 
-    fn file(&mut self, path: &Path, name: Vec<u8>, metadata: &Metadata) -> anyhow::Result<()> {
+    fn file(&mut self, path: &Path, name: Name, metadata: &Metadata) -> anyhow::Result<()> {
         let opened = match File::open(path) {
             Ok(opened) => opened,
             Err(error) => return self.unreadable(path, error),
         };
-        let (name, source) = match self.source(path, name, opened) {
+        let (name, source) = match self.source(path, name.whole(), opened) {
             Ok(found) => found,
             Err(error) => return self.unreadable(path, error),
         };
@@ -209,36 +266,54 @@ impl Collector<'_> {
     }
 
     #[cfg(feature = "decompress")]
-    fn source(&self, path: &Path, name: Vec<u8>, opened: File) -> io::Result<(Vec<u8>, Source)> {
+    fn source(
+        &mut self,
+        path: &Path,
+        name: Vec<u8>,
+        opened: File,
+    ) -> io::Result<(Vec<u8>, Source)> {
         match Compression::of_name(&name) {
             Some((compression, content)) if self.request.decompress => {
                 compression.check(opened)?;
                 let content = content.to_vec();
                 let from = path.to_owned();
-                let open: tadoc::compress::Opener =
-                    Box::new(move || compression.reader(Box::new(File::open(from)?)));
+                let whole = self.request.skip_unreadable;
+                let open: tadoc::compress::Opener = Box::new(move || {
+                    let content = compression.reader(Box::new(File::open(from)?))?;
+                    // What fails in the middle can be left out only if nothing of it was taken.
+                    if whole { decompress::read_whole(content) } else { Ok(content) }
+                });
                 Ok((content, Source::Stream(path.to_owned(), open)))
             }
-            _ => Ok((name, Source::File(path.to_owned()))),
+            Some((compression, _)) => {
+                if compression.check(opened).is_ok() {
+                    let method = compression.title();
+                    let counts = &mut self.collected.compressed;
+                    match counts.iter_mut().find(|(counted, _)| *counted == method) {
+                        Some((_, count)) => *count += 1,
+                        None => counts.push((method, 1)),
+                    }
+                }
+                Ok((name, Source::File(path.to_owned())))
+            }
+            None => Ok((name, Source::File(path.to_owned()))),
         }
     }
 
     #[cfg(not(feature = "decompress"))]
-    fn source(&self, path: &Path, name: Vec<u8>, _: File) -> io::Result<(Vec<u8>, Source)> {
+    fn source(&mut self, path: &Path, name: Vec<u8>, _: File) -> io::Result<(Vec<u8>, Source)> {
         Ok((name, Source::File(path.to_owned())))
     }
 
     /// What can only be read from start to end, and may keep us waiting.
-    fn stream<O>(&mut self, name: Vec<u8>, path: PathBuf, open: O)
+    fn stream<O>(&mut self, name: Name, path: PathBuf, open: O)
     where
         O: FnOnce() -> io::Result<Box<dyn io::Read + Send>> + Send + 'static,
     {
         let decompress = self.request.decompress;
-        let opener: tadoc::compress::Opener = Box::new(move || {
-            let reader = Box::new(stream::Patient::new(open));
-            detected(reader, decompress)
-        });
-        self.add(Input { name, source: Source::Stream(path, opener), modified: None, mode: None });
+        let opener: tadoc::compress::Opener = Box::new(move || detected(open()?, decompress));
+        let source = Source::Stream(path, opener);
+        self.add(Input { name: name.whole(), source, modified: None, mode: None });
     }
 
     fn add(&mut self, input: Input) {

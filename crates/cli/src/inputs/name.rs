@@ -1,7 +1,48 @@
 //! Documents' names from paths: the path as given, with `/`, without what leads elsewhere.
 
 use std::ffi::OsStr;
-use std::path::{Component, Path};
+use std::path::{Component, Path, PathBuf};
+
+/// The name of a document, in two parts.
+#[derive(Debug, Clone)]
+pub struct Name {
+    /// What stands before all names, as it is.
+    pub prefix: Vec<u8>,
+    /// A path, with `/`.
+    pub path: Vec<u8>,
+}
+
+impl Name {
+    /// The name of something in a folder of this name.
+    pub fn joined(&self, component: &OsStr) -> Self {
+        Self { prefix: self.prefix.clone(), path: joined(&self.path, component) }
+    }
+
+    /// Both parts.
+    pub fn whole(self) -> Vec<u8> {
+        [self.prefix, self.path].concat()
+    }
+}
+
+/// Whether a path leads to something below the folder that it is relative to, whatever links there
+/// are.
+pub fn stays_below(path: &Path) -> bool {
+    path.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir))
+}
+
+/// The absolute path of what is at `path`, by its letters where that is certain, and otherwise
+/// without links.
+pub fn absolute(path: &Path) -> Option<PathBuf> {
+    if path.components().all(|part| part != Component::ParentDir) {
+        let here = Path::new(".").canonicalize().ok()?;
+        return Some(here.join(path).components().collect());
+    }
+    let parent = path.parent().filter(|parent| *parent != Path::new(""));
+    match path.file_name() {
+        Some(name) => Some(parent.unwrap_or(Path::new(".")).canonicalize().ok()?.join(name)),
+        None => path.canonicalize().ok(),
+    }
+}
 
 /// The name of a file that was given as `path`: without a leading `/`, `./` or `../`, and with every `..`
 /// on the way resolved by its letters (`a/../b` is `b`). It may be empty for a folder such as `.`.

@@ -49,7 +49,9 @@ impl Matrix {
                 match value {
                     Value::Real(value) => real(value, to),
                     Value::Count(value) => to.extend_from_slice(number.format(value).as_bytes()),
-                    Value::Text(_) | Value::Terms(_) => unreachable!("entries are numbers"),
+                    Value::Text(_) | Value::Terms(_) | Value::Time(_) => {
+                        unreachable!("entries are numbers")
+                    }
                 }
                 to.push(b'\n');
             });

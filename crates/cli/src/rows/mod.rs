@@ -8,10 +8,13 @@
 //! | --- | --- | --- | --- |
 //! | [tsv](lines::Tsv) | `\xHH` | `\\ \t \n \r` escaped | shortest that reads back; `NaN`, `inf`, `-inf` |
 //! | [csv](lines::Csv) | `\xHH` ([`utf8`]) | as it is, quoted where it must be | as tsv |
-//! | [json](lines::Json) | base64, in a key `…_base64` | JSON's escapes | as tsv; not finite: `null` |
-//! | [arrow, parquet](columns) | `\xHH` ([`utf8`]) | as it is | 64 bits |
-//! | [table](table) | `\xHH` | as tsv, and no control characters | rounded |
+//! | [jsonl](lines::JsonLines), [json](lines::JsonArray) | base64, in a key `…_base64` | JSON's escapes | as tsv; not finite: `null` |
+//! | [arrow, arrows, parquet](columns) | `\xHH` ([`utf8`]) | as it is | 64 bits |
+//! | [table](table) | `\xHH` | as tsv, and nothing that steers a terminal | rounded |
 //! | [mtx](matrix) | | | as tsv |
+//!
+//! Moments are RFC 3339 in UTC, or timestamps in formats that have them. What the names of files
+//! say about formats, and about compression around them, stands in [`arguments`].
 
 mod arguments;
 #[cfg(feature = "columns")]
@@ -43,7 +46,8 @@ enum Writer {
     Table(table::Table),
     Tsv(lines::Lines<lines::Tsv>),
     Csv(lines::Lines<lines::Csv>),
-    Json(lines::Lines<lines::Json>),
+    Json(lines::Lines<lines::JsonArray>),
+    Jsonl(lines::Lines<lines::JsonLines>),
     #[cfg(feature = "columns")]
     Arrow(columns::Columns<columns::Arrow>),
     #[cfg(feature = "columns")]
@@ -79,7 +83,14 @@ impl RowWriter {
         if format.is_binary() && output.is_terminal() {
             bail!("a terminal cannot show this format; give -o FILE, or another --format");
         }
-        Ok(Self { columns, writer: Writer::new(format, output, columns)? })
+        Ok(Self { columns, writer: Writer::new(arguments, output, columns)? })
+    }
+
+    /// Shows all rows on a terminal too, as whoever has said how many there are to be expects it.
+    pub fn show_all(&mut self) {
+        if let Writer::Table(table) = &mut self.writer {
+            table.show_all();
+        }
     }
 
     /// Writes a batch of rows.
@@ -90,6 +101,7 @@ impl RowWriter {
             Writer::Tsv(writer) => writer.write(rows),
             Writer::Csv(writer) => writer.write(rows),
             Writer::Json(writer) => writer.write(rows),
+            Writer::Jsonl(writer) => writer.write(rows),
             #[cfg(feature = "columns")]
             Writer::Arrow(writer) => writer.write(rows),
             #[cfg(feature = "columns")]
@@ -113,6 +125,7 @@ impl RowWriter {
             Writer::Tsv(writer) => writer.finish(),
             Writer::Csv(writer) => writer.finish(),
             Writer::Json(writer) => writer.finish(),
+            Writer::Jsonl(writer) => writer.finish(),
             #[cfg(feature = "columns")]
             Writer::Arrow(writer) => writer.finish(),
             #[cfg(feature = "columns")]
@@ -123,23 +136,35 @@ impl RowWriter {
 }
 
 impl Writer {
-    fn new(format: Format, output: Output, columns: &'static [Column]) -> anyhow::Result<Self> {
-        use lines::{Csv, Json, Lines, Tsv};
-        Ok(match format {
-            Format::Table => Self::Table(table::Table::new(output, columns)),
-            Format::Tsv => Self::Tsv(Lines::new(output, Tsv)?),
+    fn new(
+        arguments: &FormatArguments,
+        output: Output,
+        columns: &'static [Column],
+    ) -> anyhow::Result<Self> {
+        use lines::{Csv, JsonArray, JsonLines, Lines, Tsv};
+        Ok(match arguments.format() {
+            Format::Table => {
+                let limit = arguments.limit(&output);
+                Self::Table(table::Table::new(output, columns, limit))
+            }
+            Format::Tsv => Self::Tsv(Lines::new(output, Tsv(arguments.header.then_some(columns)))?),
             Format::Csv => Self::Csv(Lines::new(output, Csv(columns))?),
-            Format::Json => Self::Json(Lines::new(output, Json::new(columns))?),
+            Format::Json => Self::Json(Lines::new(output, JsonArray(JsonLines::new(columns)))?),
+            Format::Jsonl => Self::Jsonl(Lines::new(output, JsonLines::new(columns))?),
             #[cfg(feature = "columns")]
             Format::Arrow => {
-                Self::Arrow(columns::Columns::new(columns::Arrow::new(output, columns)?))
+                Self::Arrow(columns::Columns::new(columns::Arrow::file(output, columns)?))
+            }
+            #[cfg(feature = "columns")]
+            Format::Arrows => {
+                Self::Arrow(columns::Columns::new(columns::Arrow::stream(output, columns)?))
             }
             #[cfg(feature = "columns")]
             Format::Parquet => {
                 Self::Parquet(columns::Columns::new(columns::Parquet::new(output, columns)?))
             }
             #[cfg(not(feature = "columns"))]
-            Format::Arrow | Format::Parquet => unreachable!("refused before"),
+            Format::Arrow | Format::Arrows | Format::Parquet => unreachable!("refused before"),
             Format::Mtx => Self::Matrix(matrix::Matrix::new(output, columns)),
         })
     }

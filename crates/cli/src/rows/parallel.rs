@@ -10,7 +10,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use crate::interrupt;
 use crate::output::Output;
 use std::io::Write;
 
@@ -28,9 +27,6 @@ pub fn in_order<T: Send>(
         let next: Vec<Range<u64>> = ranges.by_ref().take(wave).collect();
         if ready.is_empty() && next.is_empty() {
             return Ok(());
-        }
-        if interrupt::requested() {
-            return Err(tadoc::Error::Cancelled.into());
         }
         let (taken, made) = rayon::join(
             || ready.drain(..).try_for_each(&mut take),
@@ -84,9 +80,6 @@ impl Buffers {
             Ok(())
         };
         if count <= FEW_ROWS {
-            if interrupt::requested() {
-                return Err(tadoc::Error::Cancelled.into());
-            }
             return write(format(0..count));
         }
         // How long rows are is known from those before.

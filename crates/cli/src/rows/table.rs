@@ -1,25 +1,27 @@
 //! `--format table`: for people.
 //!
-//! A header, columns as wide as they must be, numbers to the right with separators, and a bar beside the last
-//! column if that is a count. How wide columns are, and what the longest bar stands for, is found in the
-//! first rows, which are held back for that; rows that come later are aligned as well as they can be. Lines stay
-//! within the terminal, or within 100 columns where there is none: long text ends in an ellipsis.
+//! A header, columns as wide as they must be, numbers to the right with separators, and a bar
+//! beside the last column if that is a count. How wide columns are, and what the longest bar stands
+//! for, is found in the first rows, which are held back for that; rows that come later are aligned
+//! as well as they can be. Lines stay within the terminal, or within 100 columns where there is
+//! none: long text ends in an ellipsis, and long names of documents have it in their middle. A
+//! terminal gets the first 100 rows, unless all are asked for, and a last line that says how many
+//! there are.
 //!
-//! Text is escaped as in TSV, and other control characters as `\xHH`, so that none reaches the terminal. 200 to
-//! 600 ns a row.
+//! Text is escaped as [`visible`](tadoc::text::visible) has it, so that nothing in it steers the
+//! terminal. 200 to 600 ns a row.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
+use tadoc::Timestamp;
 use tadoc::answer::{Column, ColumnKind, Rows, Value};
-use tadoc::text::escape;
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{Line, Lines};
-use crate::failure::printable;
 use crate::output::Output;
-use crate::screen::{self, WIDTH, fit, wide};
+use crate::screen::{self, Limit, Notation, WIDTH, fit, fit_name, wide};
 use crate::units;
 
 /// So many rows say how wide columns are.
@@ -36,7 +38,10 @@ const HEADER: Style = Style::new().bold();
 const BAR_STYLE: Style = AnsiColor::Cyan.on_default();
 
 /// A table on its way out.
-pub struct Table(State);
+pub struct Table {
+    state: State,
+    limit: Limit,
+}
 
 enum State {
     /// The first rows, held back.
@@ -54,44 +59,50 @@ struct Sampling {
 }
 
 impl Table {
-    pub fn new(output: Output, columns: &'static [Column]) -> Self {
-        Self(State::Sampling(Sampling { output, columns, rows: Vec::new() }))
+    pub fn new(output: Output, columns: &'static [Column], limit: Limit) -> Self {
+        Self { state: State::Sampling(Sampling { output, columns, rows: Vec::new() }), limit }
+    }
+
+    /// Shows all rows, on a terminal too.
+    pub fn show_all(&mut self) {
+        self.limit = Limit::none();
     }
 
     pub fn write(&mut self, rows: &dyn Rows) -> anyhow::Result<()> {
+        let shown = self.limit.take(rows.len());
         let mut first = 0;
-        if let State::Sampling(sampling) = &mut self.0 {
-            first = rows.len().min(SAMPLE_ROWS - sampling.rows.len() as u64);
+        if let State::Sampling(sampling) = &mut self.state {
+            first = shown.min(SAMPLE_ROWS - sampling.rows.len() as u64);
             rows.visit(0..first, &mut |values| {
                 sampling.rows.push(values.iter().map(Cell::new).collect());
             });
-            if first == rows.len() {
+            if first == shown && !self.limit.is_reached() {
                 return Ok(());
             }
         }
         match self.printing()? {
-            Some(lines) => lines.write_from(rows, first),
+            Some(lines) => lines.write_range(rows, first..shown),
             None => Ok(()),
         }
     }
 
     pub fn finish(mut self) -> anyhow::Result<()> {
         self.printing()?;
-        match self.0 {
-            State::Printing(lines) => lines.finish(),
+        match self.state {
+            State::Printing(lines) => lines.finish_with(&self.limit.last_line("row")),
             State::Sampling(_) | State::Failed => Ok(()),
         }
     }
 
     /// The printer, which prints what was held back before it gives itself away.
     fn printing(&mut self) -> anyhow::Result<Option<&mut Lines<Layout>>> {
-        if let State::Sampling(_) = self.0
+        if let State::Sampling(_) = self.state
             && let State::Sampling(Sampling { output, columns, rows }) =
-                std::mem::replace(&mut self.0, State::Failed)
+                std::mem::replace(&mut self.state, State::Failed)
         {
-            self.0 = State::Printing(Layout::print(output, columns, &rows)?);
+            self.state = State::Printing(Layout::print(output, columns, &rows)?);
         }
-        match &mut self.0 {
+        match &mut self.state {
             State::Printing(lines) => Ok(Some(lines)),
             State::Sampling(_) | State::Failed => Ok(None),
         }
@@ -103,6 +114,7 @@ enum Cell {
     Text(Vec<u8>),
     Count(u64),
     Real(f64),
+    Time(Option<Timestamp>),
 }
 
 impl Cell {
@@ -112,6 +124,7 @@ impl Cell {
             Value::Terms(terms) => Self::Text(joined(terms)),
             Value::Count(value) => Self::Count(*value),
             Value::Real(value) => Self::Real(*value),
+            Value::Time(time) => Self::Time(*time),
         }
     }
 
@@ -120,6 +133,7 @@ impl Cell {
             Self::Text(bytes) => Value::Text(bytes),
             Self::Count(value) => Value::Count(*value),
             Self::Real(value) => Value::Real(*value),
+            Self::Time(time) => Value::Time(*time),
         }
     }
 }
@@ -142,10 +156,9 @@ fn joined(terms: &[&[u8]]) -> Vec<u8> {
 /// What a value looks like when there is room for it.
 fn shown(value: &Value<'_>) -> String {
     match value {
-        Value::Text(bytes) => {
-            printable(&escape(&bytes[..bytes.len().min(LONGEST_TEXT)]).to_string())
-        }
-        Value::Terms(terms) => printable(&escape(&joined(terms)).to_string()),
+        Value::Text(bytes) => screen::name(&bytes[..bytes.len().min(LONGEST_TEXT)]),
+        Value::Terms(terms) => screen::name(&joined(terms)),
+        Value::Time(time) => time.map(units::moment_for_people).unwrap_or_default(),
         Value::Count(value) => units::count(*value),
         Value::Real(value) => {
             let size = value.abs();
@@ -217,13 +230,13 @@ impl Layout {
         }
         let width = self.widths[place];
         if self.columns[place].kind == ColumnKind::Text {
-            let (fitting, taken) = fit(text, width);
+            let fitting = match self.columns[place].name {
+                "document" => fit_name(text, width),
+                _ => fit(text, width),
+            };
             to.extend_from_slice(fitting.as_bytes());
-            if fitting.len() < text.len() {
-                to.extend_from_slice("…".as_bytes());
-            }
             if place + 1 < self.columns.len() {
-                to.resize(to.len() + width - taken, b' ');
+                to.resize(to.len() + width.saturating_sub(wide(&fitting)), b' ');
             }
         } else {
             to.resize(to.len() + width.saturating_sub(text.len()), b' ');
@@ -233,6 +246,9 @@ impl Layout {
 }
 
 impl Line for Layout {
+    /// Cells are escaped before they get colours.
+    const NOTATION: Option<Notation> = None;
+
     fn header(&self, to: &mut Vec<u8>) {
         for (place, column) in self.columns.iter().enumerate() {
             self.cell(place, column.name, to);

@@ -147,7 +147,11 @@ fn write(format: Format, batches: &[Answer]) -> Vec<u8> {
 }
 
 pub fn to_file(format: Format, path: &Path) -> FormatArguments {
-    FormatArguments { format: Some(format), output: Some(path.into()), force: false }
+    FormatArguments {
+        format: Some(format),
+        output: Some(path.into()),
+        ..FormatArguments::default()
+    }
 }
 
 fn text(format: Format, answer: &Answer) -> String {
@@ -160,9 +164,9 @@ fn same(left: f64, right: f64) -> bool {
 }
 
 pub fn formats() -> Vec<Format> {
-    let mut formats = vec![Format::Table, Format::Tsv, Format::Csv, Format::Json];
+    let mut formats = vec![Format::Table, Format::Tsv, Format::Csv, Format::Json, Format::Jsonl];
     if cfg!(feature = "columns") {
-        formats.extend([Format::Arrow, Format::Parquet]);
+        formats.extend([Format::Arrow, Format::Arrows, Format::Parquet]);
     }
     formats
 }
@@ -275,8 +279,13 @@ fn csv_reads_back() {
 fn json_reads_back() {
     use base64::prelude::{BASE64_STANDARD, Engine};
     let answer = awkward();
-    let text = text(Format::Json, &answer);
+    let text = text(Format::Jsonl, &answer);
     assert_eq!(text.lines().count(), answer.0.len());
+    // The array has the same objects.
+    let array: Vec<serde_json::Value> =
+        serde_json::from_str(&super::tests::text(Format::Json, &answer)).unwrap();
+    let lines = text.lines().map(|line| serde_json::from_str(line).unwrap());
+    assert_eq!(lines.collect::<Vec<serde_json::Value>>(), array);
     for (line, (terms, name, count, weight)) in text.lines().zip(&answer.0) {
         let object: serde_json::Map<String, serde_json::Value> =
             serde_json::from_str(line).unwrap();
@@ -305,9 +314,12 @@ fn json_is_what_the_contract_says() {
     let answer =
         Answer(vec![([b"\"a\\".to_vec(), b"\x01\t".to_vec()], b"\xff\xfe".to_vec(), 3, 2.0)]);
     assert_eq!(
-        text(Format::Json, &answer),
+        text(Format::Jsonl, &answer),
         "{\"sequence\":\"\\\"a\\\\ \\u0001\\t\",\"document_base64\":\"//4=\",\"count\":3,\"weight\":2.0}\n"
     );
+    let lines = text(Format::Jsonl, &answer);
+    assert_eq!(text(Format::Json, &answer), format!("[\n{}\n]\n", lines.trim_end()));
+    assert_eq!(text(Format::Json, &Answer(Vec::new())), "[]\n");
 }
 
 #[test]
@@ -352,15 +364,23 @@ mod columns {
         assert!(rows.next().is_none());
     }
 
-    fn read_arrow(bytes: &[u8]) -> Vec<RecordBatch> {
+    fn read_stream(bytes: &[u8]) -> Vec<RecordBatch> {
         let reader = arrow_ipc::reader::StreamReader::try_new(bytes, None).unwrap();
+        reader.map(Result::unwrap).collect()
+    }
+
+    fn read_file(bytes: &[u8]) -> Vec<RecordBatch> {
+        assert!(bytes.starts_with(b"ARROW1") && bytes.ends_with(b"ARROW1"));
+        let bytes = std::io::Cursor::new(bytes);
+        let reader = arrow_ipc::reader::FileReader::try_new(bytes, None).unwrap();
         reader.map(Result::unwrap).collect()
     }
 
     #[test]
     fn arrow_reads_back() {
         for answer in [awkward(), many(100_000), Answer(Vec::new())] {
-            check(&read_arrow(&write(Format::Arrow, std::slice::from_ref(&answer))), &answer);
+            check(&read_stream(&write(Format::Arrows, std::slice::from_ref(&answer))), &answer);
+            check(&read_file(&write(Format::Arrow, std::slice::from_ref(&answer))), &answer);
         }
     }
 
@@ -383,7 +403,7 @@ mod columns {
         let long = vec![b'x'; 40 << 20];
         let row = || ([long.clone(), Vec::new()], b"name".to_vec(), 1, 0.5);
         let answer = Answer(vec![row(), row(), row()]);
-        let batches = read_arrow(&write(Format::Arrow, std::slice::from_ref(&answer)));
+        let batches = read_file(&write(Format::Arrow, std::slice::from_ref(&answer)));
         let rows: Vec<usize> = batches.iter().map(RecordBatch::num_rows).collect();
         assert_eq!(rows, [2, 1]);
         check(&batches, &answer);
@@ -394,7 +414,8 @@ mod columns {
 fn matrices() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("answer.mtx");
-    let arguments = FormatArguments { format: None, output: Some(path.clone()), force: false };
+    let output = Some(path.clone());
+    let arguments = FormatArguments { output, ..FormatArguments::default() };
     let refused = RowWriter::open(&arguments, COLUMNS).err().unwrap();
     assert!(refused.to_string().contains("no matrix"), "{refused}");
     let row = |weight| ([Vec::new(), Vec::new()], Vec::new(), 0, weight);
@@ -490,11 +511,11 @@ fn a_terminal_is_spared_bytes_that_it_cannot_show() {
     if fs::File::options().read(true).write(true).open(terminal).is_err() {
         return; // There are no terminals here.
     }
-    for format in [Format::Arrow, Format::Parquet] {
+    for format in [Format::Arrow, Format::Arrows, Format::Parquet] {
         let refused = RowWriter::open(&to_file(format, terminal), COLUMNS).err().unwrap();
         assert!(refused.to_string().contains("a terminal cannot show this"), "{refused}");
     }
-    for format in [Format::Table, Format::Tsv, Format::Csv, Format::Json] {
+    for format in [Format::Table, Format::Tsv, Format::Csv, Format::Json, Format::Jsonl] {
         assert!(RowWriter::open(&to_file(format, terminal), COLUMNS).is_ok());
     }
 }

@@ -185,9 +185,9 @@ fn every_format_has_the_columns() {
     assert_eq!(header(&["kwic", "c.tdc", "tide"]), "document,offset,left,keyword,right");
     assert_eq!(header(&["find", "c.tdc", "tide"]), "document,score,snippet");
     assert_eq!(header(&["find", "c.tdc", "tide", "--no-snippets"]), "document,score");
-    let row = &folder.run(&["search", "c.tdc", "tide", "-m", "1", "--format", "json"]).json()[0];
+    let row = &folder.run(&["search", "c.tdc", "tide", "-m", "1", "--format", "jsonl"]).json()[0];
     assert!(row["document"].is_string() && row["offset"].is_u64());
-    let count = folder.run(&["count", "c.tdc", "nowhere0", "--format", "json"]).exits(1).json();
+    let count = folder.run(&["count", "c.tdc", "nowhere0", "--format", "jsonl"]).exits(1).json();
     assert_eq!(count[0]["count"], 0);
     if cfg!(feature = "columns") {
         for command in ["search", "kwic", "find"] {
@@ -343,7 +343,7 @@ fn keywords_in_context_as_data() {
     let oracle = Oracle::new(Lexer::Words, &documents);
     for window in [0_usize, 1, 7, 40, 3000] {
         let arguments =
-            ["kwic", "c.tdc", "the tide", "--window", &window.to_string(), "--format", "json"];
+            ["kwic", "c.tdc", "the tide", "--context", &window.to_string(), "--format", "jsonl"];
         let run = with_each_index(&folder, &arguments, 0);
         let rows = run.json();
         let places = oracle.search_all(b"the tide");
@@ -374,10 +374,10 @@ fn keywords_in_context_as_data() {
     );
     assert_eq!(words("0").lines().next(), Some("zz/a\\tb\\\\c\t0\t\ttide\t"));
     assert!(words("99").contains("one \\xff\\xfe two \ttide"));
-    let run = folder.run(&["kwic", "c.tdc", "tide", "--words", "2", "--window", "3"]).exits(2);
+    let run = folder.run(&["kwic", "c.tdc", "tide", "--words", "2", "--context", "3"]).exits(2);
     assert_ne!(run.stderr(), "");
     // A phrase is shown as it stands, with what is skipped over in it.
-    let flags = ["--stop-words", "english", "-i", "--window", "0", "--format", "json"];
+    let flags = ["--stop-words", "english", "-i", "--context", "0", "--format", "jsonl"];
     let run = folder.run(&[&["kwic", "c.tdc", "level water"], &flags[..]].concat());
     let keywords: Vec<Value> =
         run.exits(0).json().iter().map(|row| row["keyword"].clone()).collect();
@@ -411,7 +411,7 @@ fn documents_that_fit_best() {
     let oracle = Oracle::new(Lexer::Words, &documents);
     for words in ["tide gauge", "water, level; unicorn", "the the the"] {
         let expected = oracle.find(words.as_bytes());
-        let arguments = ["find", "c.tdc", words, "--format", "json", "--top", "1000"];
+        let arguments = ["find", "c.tdc", words, "--format", "jsonl", "--top", "1000"];
         let rows = with_each_index(&folder, &arguments, 0).json();
         assert_eq!(rows.len(), expected.len(), "{words}");
         for (row, (document, score)) in rows.iter().zip(&expected) {
@@ -421,11 +421,11 @@ fn documents_that_fit_best() {
             });
             assert!(same, "{row}: {}", documents[*document].0);
         }
-        let top = folder.run(&["find", "c.tdc", words, "--format", "json"]).succeeds().json();
+        let top = folder.run(&["find", "c.tdc", words, "--format", "jsonl"]).succeeds().json();
         assert_eq!(top[..], rows[..rows.len().min(10)]);
     }
     // A snippet has the words that made it, and is one line.
-    let rows = folder.run(&["find", "c.tdc", "gauge", "--format", "json"]).succeeds().json();
+    let rows = folder.run(&["find", "c.tdc", "gauge", "--format", "jsonl"]).succeeds().json();
     for row in rows {
         let snippet = row["snippet"].as_str().unwrap();
         assert!(snippet.contains("gauge") && !snippet.contains(['\n', '\t']), "{row}");

@@ -113,7 +113,7 @@ fn expected(oracle: &Oracle, documents: &[Document], command: &[&str]) -> String
             }
         }
         "collocations" => {
-            for row in oracle.collocations(value("--window", 2)) {
+            for row in oracle.collocations(value("--window", 1) + 1) {
                 writeln!(
                     lines,
                     "{}\t{}\t{}\t{}\t{}\t{}\t{}",
@@ -451,7 +451,7 @@ fn other_formats() {
     for (command, expected) in COMMANDS.into_iter().zip(headers) {
         assert_eq!(header(command), expected);
         let rows = ask(&folder, command, &["c.tdc"]).succeeds().text().lines().count();
-        let json = ask(&folder, command, &["c.tdc", "--format", "json"]).succeeds().json();
+        let json = ask(&folder, command, &["c.tdc", "--format", "jsonl"]).succeeds().json();
         assert_eq!(json.len(), rows);
         let mut keys: Vec<&str> = json[0].as_object().unwrap().keys().map(String::as_str).collect();
         let mut columns: Vec<&str> = expected.split(',').collect();
@@ -460,7 +460,7 @@ fn other_formats() {
         assert_eq!(keys, columns);
         ask(&folder, command, &["c.tdc", "--format", "table", "--top", "2"]).succeeds();
         if cfg!(feature = "columns") {
-            for (format, magic) in [("parquet", &b"PAR1"[..]), ("arrow", &b"\xff\xff\xff\xff"[..])]
+            for (format, magic) in [("parquet", &b"PAR1"[..]), ("arrows", &b"\xff\xff\xff\xff"[..])]
             {
                 let run = ask(&folder, command, &["c.tdc", "--format", format]).succeeds();
                 assert!(run.bytes().starts_with(magic), "{command:?}");
@@ -520,12 +520,14 @@ fn explanations_go_to_standard_error() {
 fn what_is_refused() {
     let (folder, _) = sample();
     folder.write("text", "no archive");
-    folder.write("taken", "precious");
+    folder.write("taken.tsv", "precious");
     for command in COMMANDS {
         ask(&folder, command, &["none.tdc"]).exits(2).says("none.tdc");
         ask(&folder, command, &["text"]).exits(2).says("not a tadoc archive");
         ask(&folder, command, &["c.tdc", "text"]).exits(2).says("text");
-        ask(&folder, command, &["c.tdc", "-o", "taken"]).exits(2).says("taken exists already");
+        ask(&folder, command, &["c.tdc", "-o", "taken.tsv"])
+            .exits(2)
+            .says("taken.tsv exists already");
         ask(&folder, command, &["c.tdc", "--documents", "none"]).exits(2).says("no document");
         let klingon = ask(&folder, command, &["c.tdc", "--stem", "klingon"]).exits(2);
         assert!(klingon.stderr().contains("english"), "{}", klingon.stderr());
@@ -556,7 +558,7 @@ fn what_is_refused() {
         &["ranked-inverted-index", "c.tdc", "--n", "9"],
         &["cooccurrence", "c.tdc", "--window", "0"],
         &["cooccurrence", "c.tdc", "--window", "65"],
-        &["collocations", "c.tdc", "--window", "1"],
+        &["collocations", "c.tdc", "--window", "0"],
         &["collocations", "c.tdc", "--measure", "chi"],
         &["tfidf", "c.tdc", "--norm", "l3"],
         &["tfidf", "c.tdc", "--no-idf", "--no-smooth-idf"],
@@ -568,8 +570,8 @@ fn what_is_refused() {
     }
     let little = folder.run(&["ranked-inverted-index", "c.tdc", "--memory", "1"]).exits(2);
     little.says("--memory 1 is too little");
-    assert_eq!(folder.read("taken"), b"precious");
-    assert_eq!(folder.names(), ["c.tdc", "taken", "text"]);
+    assert_eq!(folder.read("taken.tsv"), b"precious");
+    assert_eq!(folder.names(), ["c.tdc", "taken.tsv", "text"]);
 }
 
 #[test]
@@ -580,9 +582,9 @@ fn damage_is_told_with_its_archive() {
     bytes[middle] ^= 1;
     folder.write("d.tdc", bytes);
     for command in COMMANDS {
-        let run = ask(&folder, command, &["d.tdc", "-o", "answer"]).exits(2);
+        let run = ask(&folder, command, &["d.tdc", "-o", "answer.tsv"]).exits(2);
         run.says("d.tdc: ");
-        ask(&folder, command, &["c.tdc", "d.tdc", "-o", "answer"]).exits(2);
+        ask(&folder, command, &["c.tdc", "d.tdc", "-o", "answer.tsv"]).exits(2);
     }
     assert_eq!(folder.names(), ["c.tdc", "d.tdc"]);
 }

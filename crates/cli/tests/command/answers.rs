@@ -22,14 +22,18 @@ fn lists_in_each_format() {
     assert_eq!(list("tsv"), "a,b.txt\t30000\nsub/c\t2\n");
     assert_eq!(list("csv"), "document,bytes\n\"a,b.txt\",30000\nsub/c,2\n");
     assert_eq!(
-        list("json"),
+        list("jsonl"),
         "{\"document\":\"a,b.txt\",\"bytes\":30000}\n{\"document\":\"sub/c\",\"bytes\":2}\n"
+    );
+    assert_eq!(
+        list("json"),
+        "[\n{\"document\":\"a,b.txt\",\"bytes\":30000},\n{\"document\":\"sub/c\",\"bytes\":2}\n]\n"
     );
     assert_eq!(
         list("table"),
         "  29.3 KiB  a,b.txt\n       2 B  sub/c\n  29.3 KiB  in 2 documents\n"
     );
-    let long = folder.run(&["list", "c.tdc", "--long", "--format", "json"]).succeeds().json();
+    let long = folder.run(&["list", "c.tdc", "--long", "--format", "jsonl"]).succeeds().json();
     assert!(long[0]["mode"].is_string() && long[0]["modified"].is_string());
 }
 
@@ -56,7 +60,7 @@ fn answers_to_a_file() {
 #[test]
 fn columns_for_other_tools() {
     let folder = archive();
-    for (format, magic) in [("parquet", &b"PAR1"[..]), ("arrow", &b"\xff\xff\xff\xff"[..])] {
+    for (format, magic) in [("parquet", &b"PAR1"[..]), ("arrows", &b"\xff\xff\xff\xff"[..])] {
         let run = folder.run(&["list", "c.tdc", "--long", "--format", format]);
         if cfg!(feature = "columns") {
             assert!(run.succeeds().bytes().starts_with(magic));
@@ -95,7 +99,7 @@ fn reports() {
     let folder = archive();
     assert_eq!(
         folder.run(&["verify", "c.tdc"]).succeeds().text(),
-        "ok: 2 documents, 30002 bytes\n"
+        "ok: 2 documents, 30,002 bytes\n"
     );
     let verified = &folder.run(&["verify", "c.tdc", "--json"]).succeeds().json()[0];
     assert_eq!(verified["ok"], true);

@@ -40,7 +40,9 @@ fn files_by_suffix() {
         assert!(cat.bytes() == text, "{suffix}");
     }
     assert_eq!(folder.run(&["cat", "c.tdc", "plain"]).bytes(), folder.read("in/plain"));
-    folder.run(&["compress", "in", "-o", "raw.tdc"]).succeeds();
+    let as_they_are = folder.run(&["compress", "in", "-o", "raw.tdc"]).exits(0);
+    as_they_are
+        .says("4 files are bzip2-, gzip-, xz-, Zstandard-compressed and are stored as they are");
     let raw = folder.run(&["cat", "raw.tdc", "gz.txt.gz"]).succeeds();
     assert!(raw.bytes() == folder.read("in/gz.txt.gz"));
 }
@@ -73,4 +75,55 @@ fn damaged_files_are_told() {
     let skipped =
         folder.run(&["compress", "-z", "in", "-o", "c.tdc", "--skip-unreadable"]).exits(0);
     assert!(skipped.stderr().contains("left out in/cut.gz"), "{}", skipped.stderr());
+}
+
+#[test]
+fn files_that_are_cut_short_are_skipped_if_asked() {
+    let folder = Folder::with(&["in/good", "more/good too"]);
+    // Larger than what is kept in memory, so that it takes a temporary file.
+    let text = prose(17 << 20);
+    let write = |name: &str, suffix: &str, text: &[u8]| {
+        let whole = compressed(suffix, text);
+        folder.write(format!("in/{name}-{suffix}-whole.{suffix}"), &whole);
+        folder.write(format!("in/{name}-{suffix}-cut.{suffix}"), &whole[..whole.len() - 9]);
+    };
+    SUFFIXES.into_iter().for_each(|suffix| write("small", suffix, &text[..10_000]));
+    write("large", "gz", &text);
+    folder.run(&["compress", "-z", "in", "-o", "c.tdc"]).exits(2).says("cannot be decompressed");
+    let arguments = ["compress", "-z", "in", "-o", "c.tdc", "--skip-unreadable", "--json"];
+    let skipped = folder.run(&arguments).exits(0);
+    assert_eq!(skipped.stderr().lines().count(), 5, "{}", skipped.stderr());
+    assert!(
+        skipped.stderr().contains("left out in/large-gz-cut.gz: cannot be decompressed as gzip")
+    );
+    assert_eq!(skipped.json()[0]["skipped"].as_array().unwrap().len(), 5);
+    let list = folder.run(&["list", "c.tdc"]).succeeds();
+    assert_eq!(list.text().lines().count(), 6, "{}", list.text());
+    folder.run(&["verify", "c.tdc"]).succeeds();
+    assert!(folder.run(&["cat", "c.tdc", "large-gz-whole"]).succeeds().bytes() == text);
+    for suffix in SUFFIXES {
+        let small = folder.run(&["cat", "c.tdc", &format!("small-{suffix}-whole")]).succeeds();
+        assert!(small.bytes() == &text[..10_000], "{suffix}");
+    }
+    folder.write("more/cut.gz", &compressed("gz", &text[..10_000])[..1000]);
+    folder.run(&["add", "-z", "c.tdc", "more"]).exits(2).says("nothing was added");
+    let skipped = folder.run(&["add", "-z", "c.tdc", "more", "--skip-unreadable"]).exits(0);
+    skipped.says("left out more/cut.gz");
+    assert_eq!(folder.run(&["list", "c.tdc"]).text().lines().count(), 7);
+}
+
+#[test]
+fn compressed_files_that_are_stored_as_they_are_are_told() {
+    let folder = Folder::with(&["in/plain", "in/by name only.gz"]);
+    folder.run(&["compress", "in", "-o", "c.tdc"]).succeeds();
+    folder.write("in/1.gz", compressed("gz", b"text"));
+    let one = folder.run(&["compress", "in", "-o", "1.tdc"]).exits(0);
+    one.says("warning: 1 file is gzip-compressed and is stored as it is; -z takes its content");
+    folder.write("in/2.gz", compressed("gz", b"text"));
+    let two = folder.run(&["compress", "in", "-o", "2.tdc"]).exits(0);
+    two.says(
+        "warning: 2 files are gzip-compressed and are stored as they are; -z takes their content",
+    );
+    let added = folder.run(&["add", "c.tdc", "in/2.gz"]).exits(0);
+    added.says("1 file is gzip-compressed");
 }

@@ -118,9 +118,9 @@ fn every_format_is_written() {
     let documents =
         vec![(b"x".to_vec(), prose(5000)), (b"y\xff".to_vec(), b"a b\xff a b".to_vec())];
     archive(&folder, "c.tdc", documents);
-    let mut formats = vec!["table", "tsv", "csv", "json"];
+    let mut formats = vec!["table", "tsv", "csv", "json", "jsonl"];
     if cfg!(feature = "columns") {
-        formats.extend(["arrow", "parquet"]);
+        formats.extend(["arrow", "arrows", "parquet"]);
     }
     for command in COMMANDS {
         let matrix = (command == ["term-vector"]).then_some("mtx");

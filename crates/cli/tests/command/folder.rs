@@ -121,6 +121,17 @@ impl Run {
         self
     }
 
+    /// The results of operations. The exit code and standard error say how many failed.
+    #[track_caller]
+    pub fn operations(self) -> Vec<serde_json::Value> {
+        let results = self.json();
+        match results.iter().filter(|result| result.get("error").is_some()).count() {
+            0 => self.succeeds(),
+            failed => self.exits(1).says(&format!("{failed} of {} operation", results.len())),
+        };
+        results
+    }
+
     pub fn stderr(&self) -> String {
         String::from_utf8_lossy(&self.0.stderr).into_owned()
     }

@@ -188,6 +188,11 @@ const FLAGS: &[&[&str]] = &[
     &["--color", "always", "-o", "--heading"],
     &["--heading", "-n", "-A1"],
     &["-I", "-n"],
+    &["-0", "-n", "-A1"],
+    &["-0", "-c"],
+    &["-0", "-l"],
+    &["-0", "--files-without-match"],
+    &["--null", "--heading", "--color", "always"],
 ];
 
 fn has_ripgrep() -> bool {
@@ -227,7 +232,7 @@ fn ripgrep_prints_the_same() {
         return;
     }
     let folder = awkward();
-    let listed = folder.run(&["list", "c.tdc", "--format", "json"]).succeeds().json();
+    let listed = folder.run(&["list", "c.tdc", "--format", "jsonl"]).succeeds().json();
     let files: Vec<String> =
         listed.iter().map(|row| row["document"].as_str().unwrap().to_owned()).collect();
     for pattern in PATTERNS {

@@ -5,7 +5,8 @@ use std::os::unix::fs::symlink;
 
 use crate::folder::{Folder, Run, TADOC};
 
-fn names(folder: &Folder, archive: &str) -> Vec<String> {
+/// The names of an archive's documents.
+pub fn names(folder: &Folder, archive: &str) -> Vec<String> {
     let list = folder.run(&["list", archive]).succeeds();
     list.text().lines().map(|line| line.split('\t').next().unwrap().to_owned()).collect()
 }

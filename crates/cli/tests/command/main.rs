@@ -4,16 +4,24 @@
 mod access;
 mod analytics;
 mod answers;
+mod archives;
 mod edit;
 mod faults;
 mod folder;
+mod formats;
 mod grep;
 mod inputs;
-mod interrupts;
+mod limits;
+#[cfg(target_os = "linux")]
+mod memory;
+mod names;
 mod new_files;
 mod query;
 mod refusals;
+mod restore;
 mod round_trip;
+mod screens;
+mod signals;
 
 #[cfg(feature = "decompress")]
 mod decompress;

@@ -30,8 +30,7 @@ pub fn opened() -> Folder {
 #[track_caller]
 fn query(folder: &Folder, lines: &[String]) -> Vec<Value> {
     let input = lines.iter().map(|line| format!("{line}\n")).collect::<String>();
-    let run = folder.run_with(&["query", "c.tdc", "-f", "-"], input.as_bytes()).succeeds();
-    let results = run.json();
+    let results = folder.run_with(&["query", "c.tdc", "-f", "-"], input.as_bytes()).operations();
     assert_eq!(results.len(), lines.len());
     results
 }
@@ -156,8 +155,7 @@ fn what_is_wrong_stops_nothing() {
         b"\n",
         good.as_bytes(),
     ];
-    let run = folder.run_with(&["query", "c.tdc", "-f", "-"], &input.concat()).succeeds();
-    let results = run.json();
+    let results = folder.run_with(&["query", "c.tdc", "-f", "-"], &input.concat()).operations();
     assert!(results[0]["error"].is_string());
     assert!(results[1]["error"].as_str().unwrap().contains("this line is longer"));
     assert_eq!((results.len(), &results[2]), (3, &json!({"count": 1})));

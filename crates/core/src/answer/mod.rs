@@ -14,6 +14,8 @@ mod texts;
 
 use std::ops::Range;
 
+use crate::archive::Timestamp;
+
 pub use self::texts::TermTexts;
 
 /// What the values of a column are.
@@ -25,6 +27,8 @@ pub enum ColumnKind {
     Count,
     /// A number.
     Real,
+    /// A moment, or that it is not known.
+    Time,
 }
 
 /// A column of an answer.
@@ -51,6 +55,11 @@ impl Column {
     pub const fn real(name: &'static str) -> Self {
         Self { name, kind: ColumnKind::Real }
     }
+
+    /// A column of moments.
+    pub const fn time(name: &'static str) -> Self {
+        Self { name, kind: ColumnKind::Time }
+    }
 }
 
 /// One value of a row.
@@ -64,6 +73,8 @@ pub enum Value<'a> {
     Count(u64),
     /// A number.
     Real(f64),
+    /// A moment; `None` where it is not known.
+    Time(Option<Timestamp>),
 }
 
 /// An answer, or a part of one, as rows.

@@ -37,6 +37,8 @@ impl Kind {
     pub const INFO: Self = Self(*b"INFO");
     /// Names, lengths, times, modes and digests of the documents.
     pub const DOCS: Self = Self(*b"DOCS");
+    /// How the documents were made of files.
+    pub const ORIG: Self = Self(*b"ORIG");
     /// The dictionary of a segment.
     pub const DICT: Self = Self(*b"DICT");
     /// The items of a segment's grammar.
@@ -55,12 +57,17 @@ impl Kind {
     pub const DOCW: Self = Self(*b"DOCW");
 
     fn is_known(self) -> bool {
-        [Self::INFO, Self::DOCS].contains(&self) || self.is_of_segment()
+        [Self::INFO, Self::DOCS, Self::ORIG].contains(&self) || self.is_of_segment()
     }
 
     fn is_of_segment(self) -> bool {
         [Self::DICT, Self::ITEM, Self::SYMB, Self::SYMD, Self::ROOT].contains(&self)
             || self.is_index()
+    }
+
+    /// Whether no answer depends on it, so that a reader may pass over it.
+    fn is_optional(self) -> bool {
+        self == Self::ORIG || self.is_index()
     }
 
     /// Whether it is part of the index: derived from other sections, and optional.
@@ -198,7 +205,7 @@ pub(super) fn write_table(sections: &[Section]) -> Vec<u8> {
     for section in sections {
         bytes.extend_from_slice(&section.kind.0);
         bytes.extend_from_slice(&section.segment.unwrap_or(NO_SEGMENT).to_le_bytes());
-        let flags = if section.kind.is_index() { OPTIONAL } else { 0 };
+        let flags = if section.kind.is_optional() { OPTIONAL } else { 0 };
         bytes.extend_from_slice(&flags.to_le_bytes());
         bytes.extend_from_slice(&0_u32.to_le_bytes());
         bytes.extend_from_slice(&section.offset.to_le_bytes());

@@ -10,6 +10,7 @@ use super::integers;
 use super::types::{Document, Timestamp};
 use super::wire::{Reader, put_varint, unzigzag, zigzag};
 use super::zstandard;
+use crate::budget::{Budget, Share};
 use crate::error::{Error, Result};
 
 /// A digest is taken at the end of the document in which so many bytes are reached since the last one.
@@ -173,12 +174,18 @@ pub(super) fn encode(table: &DocumentTable, level: i32) -> Result<Vec<u8>> {
     Ok(section)
 }
 
-/// Decodes the section.
-pub(super) fn decode(section: &[u8]) -> Result<DocumentTable> {
+/// What memory is taken for, in errors.
+const WHAT: &str = "the table of documents";
+/// Bytes that a document takes beside the bytes of its name: itself, its name's vector on the way, and what the
+/// allocator adds to a name.
+const DOCUMENT: usize = size_of::<Document>() + size_of::<Vec<u8>>() + 24;
+
+/// Decodes the section. The table's own memory is taken of `budget` for good.
+pub(super) fn decode(section: &[u8], budget: &Budget) -> Result<DocumentTable> {
     let mut reader = Reader::new(section, "section DOCS");
     let count = reader.varint()?;
     let list = |reader: &mut Reader<'_>, what: &str| {
-        let list = integers::read(reader)?;
+        let list = integers::read(reader, budget, WHAT)?;
         if list.len() as u64 != count {
             return Err(reader.malformed(format!("{} {what} of {count} documents", list.len())));
         }
@@ -190,12 +197,13 @@ pub(super) fn decode(section: &[u8]) -> Result<DocumentTable> {
     let compressed = reader.take(compressed)?;
     let bytes = list(&mut reader, "lengths")?;
     let steps = list(&mut reader, "times")?;
-    let nanoseconds = integers::read(&mut reader)?;
+    let nanoseconds = integers::read(&mut reader, budget, WHAT)?;
     let modes = list(&mut reader, "modes")?;
 
     let most = most_name_bytes(section.len());
-    let names = decode_names(&reader, &shared, &lengths, compressed, most)?;
-    let mut nanoseconds = nanoseconds.into_iter();
+    let share = budget.take(DOCUMENT as u64 * count, WHAT)?;
+    let names = decode_names(&reader, &shared, &lengths, compressed, most, &share)?;
+    let mut nanoseconds = nanoseconds.iter().copied();
     let mut documents = Vec::with_capacity(names.len());
     let mut seconds = 0_i64;
     for (index, name) in names.into_iter().enumerate() {
@@ -227,6 +235,8 @@ pub(super) fn decode(section: &[u8]) -> Result<DocumentTable> {
     let digests =
         (0..digest_count(&documents)).map(|_| reader.u32()).collect::<Result<Vec<u32>>>()?;
     reader.finish()?;
+    share.grow(size_of::<u32>() as u64 * digests.len() as u64, WHAT)?;
+    share.keep();
     Ok(DocumentTable { documents, digests })
 }
 
@@ -236,12 +246,15 @@ fn decode_names(
     lengths: &[u64],
     compressed: &[u8],
     most: u64,
+    share: &Share,
 ) -> Result<Vec<Vec<u8>>> {
     let mut left = most;
     for part in shared.iter().chain(lengths) {
         left = left.checked_sub(*part).ok_or_else(|| reader.malformed("the names are too long"))?;
     }
-    let suffixes = zstandard::unpack(reader, compressed, lengths.iter().sum())?;
+    share.grow(most - left, WHAT)?;
+    let unpacking = share.budget().share();
+    let suffixes = zstandard::unpack(reader, compressed, lengths.iter().sum(), &unpacking, WHAT)?;
     let mut suffixes = &suffixes[..];
     let mut names: Vec<Vec<u8>> = Vec::with_capacity(shared.len());
     for (&shared, &length) in shared.iter().zip(lengths) {
@@ -268,6 +281,10 @@ fn decode_names(
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    fn decode(section: &[u8]) -> Result<DocumentTable> {
+        super::decode(section, &Budget::unlimited())
+    }
 
     fn documents() -> impl Strategy<Value = Vec<Document>> {
         let time = proptest::option::of((any::<i32>(), 0_u32..1_000_000_000));

@@ -1,5 +1,6 @@
 //! What the archive says about itself: the section `INFO` of docs/format.md. A few dozen bytes.
 
+use super::origin::Origin;
 use super::types::{Level, SegmentInfo};
 use super::wire::{Reader, put_varint};
 use crate::error::Result;
@@ -7,7 +8,7 @@ use crate::error::Result;
 /// Segments are numbered with fewer bits than sections could be.
 const MOST_SEGMENTS: u64 = 1 << 16;
 
-/// The fields of the section.
+/// The fields of the section, and those of `ORIG`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
     /// The program that wrote the archive.
@@ -24,6 +25,8 @@ pub struct Summary {
     pub text_bytes: u64,
     /// The segments.
     pub segments: Vec<SegmentInfo>,
+    /// How the documents were made of files, where that is recorded: in a section of its own.
+    pub origin: Option<Origin>,
 }
 
 pub(super) fn encode(summary: &Summary) -> Vec<u8> {
@@ -73,7 +76,8 @@ pub(super) fn decode(section: &[u8]) -> Result<Summary> {
         segments.push(segment);
     }
     reader.finish()?;
-    Ok(Summary { written_by, lexer, builder, level, documents, text_bytes, segments })
+    let origin = None;
+    Ok(Summary { written_by, lexer, builder, level, documents, text_bytes, segments, origin })
 }
 
 /// The fields of a segment, in the order of the file.
@@ -108,6 +112,7 @@ mod tests {
             documents: 3,
             text_bytes: 1 << 40,
             segments: vec![segment, SegmentInfo::default()],
+            origin: None,
         };
         let section = encode(&summary);
         assert_eq!(decode(&section).unwrap(), summary);

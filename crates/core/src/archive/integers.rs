@@ -5,6 +5,7 @@
 
 use super::rans::{Decoder, Encoder, MOST_RAW_BITS, Model, most_values};
 use super::wire::{Reader, put_varint};
+use crate::budget::{Budget, Counted};
 use crate::error::Result;
 
 /// Appends a list.
@@ -40,11 +41,15 @@ pub(crate) fn write(into: &mut Vec<u8>, values: impl Iterator<Item = u64> + Clon
     into.extend_from_slice(&stream);
 }
 
-/// Reads a list.
-pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Vec<u64>> {
+/// Reads a list, whose memory is counted as that of `what`.
+pub(crate) fn read(
+    reader: &mut Reader<'_>,
+    budget: &Budget,
+    what: &'static str,
+) -> Result<Counted<Vec<u64>>> {
     let length = reader.varint()?;
     if length == 0 {
-        return Ok(Vec::new());
+        return Ok(Counted::default());
     }
     let table = Model::read(reader, 65)?.decoding_table();
     let bytes = reader.varint()?;
@@ -52,6 +57,7 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Vec<u64>> {
     if length > most_values(stream.len()) {
         return Err(reader.malformed(format!("{length} integers cannot be in {bytes} bytes")));
     }
+    let share = budget.take(size_of::<u64>() as u64 * length, what)?;
     let mut decoder = Decoder::new(stream)?;
     let mut values = Vec::with_capacity(length as usize);
     for _ in 0..length {
@@ -69,7 +75,7 @@ pub(crate) fn read(reader: &mut Reader<'_>) -> Result<Vec<u64>> {
         values.push(value);
     }
     decoder.finish()?;
-    Ok(values)
+    Ok(Counted::new(values, share))
 }
 
 /// How many bits an integer has: 0 for 0, 64 at the most.
@@ -88,7 +94,7 @@ mod tests {
             let mut bytes = Vec::new();
             write(&mut bytes, values.iter().copied());
             let mut reader = Reader::new(&bytes, "test");
-            prop_assert_eq!(read(&mut reader).unwrap(), values);
+            prop_assert_eq!(&*read(&mut reader, &Budget::unlimited(), "test").unwrap(), &values);
             reader.finish().unwrap();
         }
     }
@@ -100,6 +106,6 @@ mod tests {
         let mut huge = Vec::new();
         put_varint(&mut huge, 1 << 40);
         huge.extend_from_slice(&bytes[1..]);
-        assert!(read(&mut Reader::new(&huge, "test")).is_err());
+        assert!(read(&mut Reader::new(&huge, "test"), &Budget::unlimited(), "test").is_err());
     }
 }

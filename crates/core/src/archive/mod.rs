@@ -15,6 +15,7 @@ mod integers;
 pub mod journal;
 mod mapping;
 mod mixing;
+mod origin;
 mod rans;
 mod read;
 pub mod types;
@@ -32,6 +33,8 @@ pub use index::{
 pub use info::Summary;
 pub(crate) use journal::identity;
 pub use journal::{ArchiveLock, Edit, Journal, JournalWriter};
+pub use mapping::exit_on_truncated_files;
+pub use origin::{Base, Origin, Split};
 pub use read::Archive;
 pub use types::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use view_file::{open_view, view_path, write_view};

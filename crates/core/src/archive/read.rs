@@ -14,7 +14,10 @@ use super::documents::{self, DocumentTable};
 use super::grammar::{self, Symbols};
 use super::info::{self, Summary};
 use super::journal::{self, Journal};
+use super::origin;
 use super::types::{Info, Level, SectionInfo};
+use crate::CancelFlag;
+use crate::budget::{Budget, Counted, MemoryLimit};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::new_file::Permissions;
@@ -38,12 +41,18 @@ pub struct Archive {
     summary: Summary,
     journal: Journal,
     map: OnceLock<Arc<Mmap>>,
+    budget: Budget,
 }
 
 impl Archive {
     /// Opens an archive; reads its header, table and summary. If it was edited, its journal is gone through once, and what is opened is
     /// what it holds at this moment; whether that is damaged is told when it is asked for.
     pub fn open(path: &Path) -> Result<Self> {
+        Self::open_within(path, MemoryLimit::Default)
+    }
+
+    /// The same, with a limit on the memory that all that is decoded of it may take together.
+    pub fn open_within(path: &Path, memory: MemoryLimit) -> Result<Self> {
         let io = |error| Error::io(path, error);
         let file = File::open(path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
@@ -70,8 +79,13 @@ impl Archive {
             summary: Summary::default(),
             journal: Journal::none(header.file_bytes),
             map: OnceLock::new(),
+            budget: Budget::new(memory.bytes(file_bytes)),
         };
         archive.summary = info::decode(&archive.section(Kind::INFO, None)?)?;
+        if archive.has(Kind::ORIG, None) {
+            let origin = origin::decode(&archive.section(Kind::ORIG, None)?)?;
+            archive.summary.origin = Some(origin);
+        }
         archive.check_segments()?;
         if file_bytes > header.file_bytes {
             archive.journal = archive.read_journal(file_bytes)?;
@@ -89,6 +103,7 @@ impl Archive {
             summary: self.summary.clone(),
             map: self.map.clone(),
             journal: self.journal.clone(),
+            budget: self.budget.clone(),
         })
     }
 
@@ -98,7 +113,8 @@ impl Archive {
         let storage = Arc::new(FileStorage(self.file.try_clone().map_err(io)?));
         let stored = self.header.file_bytes;
         let journal = Journal::read(storage, stored, length).map_err(io)??;
-        journal.ok_or(Error::BytesBehindArchive { stored, length })
+        let journal = journal.ok_or(Error::BytesBehindArchive { stored, length })?;
+        Ok(journal.within(self.budget.clone()))
     }
 
     /// The edits behind the archive, as they were when it was opened; [`Error::DamagedJournal`] if bytes of them are not those that
@@ -113,6 +129,11 @@ impl Archive {
     /// The edits before the first damaged one, and what is wrong with that.
     pub fn journal_until_damage(&self) -> (Journal, Option<Error>) {
         (self.journal.clone(), self.journal.damage())
+    }
+
+    /// What may be taken for all that is decoded of it, and what is taken.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     /// Bytes of the stored archive: what is behind them is its journal.
@@ -274,7 +295,7 @@ impl Archive {
 
     /// Reads the documents. O(documents).
     pub fn documents(&self) -> Result<DocumentTable> {
-        let table = documents::decode(&self.section(Kind::DOCS, None)?)?;
+        let table = documents::decode(&self.section(Kind::DOCS, None)?, &self.budget)?;
         let bytes =
             table.documents.iter().try_fold(0_u64, |sum, document| sum.checked_add(document.bytes));
         if table.documents.len() as u64 != self.summary.documents
@@ -287,7 +308,8 @@ impl Archive {
 
     /// Reads the dictionary of a segment; its blocks stay compressed.
     pub fn dictionary(&self, segment: usize) -> Result<Dictionary> {
-        let dictionary = Dictionary::open(&self.section(Kind::DICT, Some(segment as u32))?)?;
+        let section = self.section(Kind::DICT, Some(segment as u32))?;
+        let dictionary = Dictionary::open(&section, &self.budget)?;
         self.check_figures(
             segment,
             [dictionary.token_count().into(), dictionary.word_count().into()],
@@ -298,12 +320,12 @@ impl Archive {
 
     /// Decodes the symbols of the root of a segment, on all threads. At the level `fast`, those of the rules are passed
     /// over.
-    pub fn root(&self, segment: usize) -> Result<Vec<u32>> {
+    pub fn root(&self, segment: usize) -> Result<Counted<Vec<u32>>> {
         let number = Some(segment as u32);
         let items = self.section(Kind::ITEM, number)?;
         let symbols = self.section(self.symbol_kind(), number)?;
         let root = self.section(Kind::ROOT, number)?;
-        let root = grammar::decode_root(&items, self.symbols(&symbols), &root)?;
+        let root = grammar::decode_root(&items, self.symbols(&symbols), &root, &self.budget)?;
         self.check_figures(segment, [root.len() as u64], |info| [info.root_symbols])?;
         Ok(root)
     }
@@ -317,11 +339,16 @@ impl Archive {
 
     /// Decodes the grammar of a segment, on all threads.
     pub fn grammar(&self, segment: usize) -> Result<Grammar> {
+        self.grammar_unless(segment, &CancelFlag::default())
+    }
+
+    fn grammar_unless(&self, segment: usize, cancel: &CancelFlag) -> Result<Grammar> {
         let number = Some(segment as u32);
         let items = self.section(Kind::ITEM, number)?;
         let symbols = self.section(self.symbol_kind(), number)?;
         let root = self.section(Kind::ROOT, number)?;
-        let grammar = grammar::decode(&items, self.symbols(&symbols), &root)?;
+        let symbols = self.symbols(&symbols);
+        let grammar = grammar::decode(&items, symbols, &root, &self.budget, cancel)?;
         let found = [
             grammar.token_count().into(),
             grammar.rule_count().into(),
@@ -337,8 +364,17 @@ impl Archive {
 
     /// Reads grammar and dictionary of a segment, at the same time: what most questions need.
     pub fn segment(&self, segment: usize) -> Result<(Grammar, Dictionary)> {
-        let (grammar, dictionary) =
-            rayon::join(|| self.grammar(segment), || self.dictionary(segment));
+        self.segment_unless(segment, &CancelFlag::default())
+    }
+
+    /// The same; [`Error::Cancelled`] some milliseconds after the flag was raised.
+    pub fn segment_unless(
+        &self,
+        segment: usize,
+        cancel: &CancelFlag,
+    ) -> Result<(Grammar, Dictionary)> {
+        let grammar = || self.grammar_unless(segment, cancel);
+        let (grammar, dictionary) = rayon::join(grammar, || self.dictionary(segment));
         Ok((grammar?, dictionary?))
     }
 

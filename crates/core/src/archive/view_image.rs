@@ -181,7 +181,7 @@ pub fn open_image(
     if lengths[4].max(1) - 1 != documents.len() as u64 {
         return Err(Error::malformed("it has other documents than the archive"));
     }
-    let terms = Terms::new_unchecked(slice(&image, &ranges[0]), slice(&image, &ranges[1]))?;
+    let terms = Terms::new(slice(&image, &ranges[0]), slice(&image, &ranges[1]))?;
     let mut parts: Vec<Part> = slice::<u32>(&image, &ranges[5])
         .chunks_exact(4)
         .map(|part| Part { root: part[0]..part[1], rules: part[2]..part[3] })

@@ -11,10 +11,12 @@ use super::info::Summary;
 use super::journal::{ArchiveLock, Journal};
 use super::read::Archive;
 use super::types::Level;
-use super::{documents, info};
+use super::{documents, info, origin};
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::new_file::NewFile;
+use crate::{CancelFlag, Cancelled};
 
 /// The dictionary of a segment, encoded.
 #[derive(Debug)]
@@ -22,18 +24,24 @@ pub struct EncodedDictionary(Vec<u8>);
 
 impl EncodedDictionary {
     /// Encodes words and separators, on all threads. Both must be in ascending order and distinct.
-    pub fn new(words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
-        Self(dictionary::encode(words, separators, level))
+    pub fn new(
+        words: &[Entry<'_>],
+        separators: &[&[u8]],
+        level: Level,
+        cancel: &CancelFlag,
+    ) -> Result<Self, Cancelled> {
+        dictionary::encode(words, separators, level, cancel).map(Self)
     }
 
     /// The same for one that is not to be kept: larger, and soon made.
     pub fn quick(words: &[Entry<'_>], separators: &[&[u8]]) -> Self {
-        Self(dictionary::encode_at(words, separators, 1))
+        let encoded = dictionary::encode_at(words, separators, 1, &CancelFlag::default());
+        Self(encoded.expect("nobody cancels it"))
     }
 
     /// The dictionary itself, as if it were read from an archive.
     pub fn open(&self) -> Result<Dictionary> {
-        Dictionary::open(&self.0)
+        Dictionary::open(&self.0, &Budget::unlimited())
     }
 }
 
@@ -50,15 +58,23 @@ impl EncodedSegment {
     /// # Panics
     /// If the grammar has tokens or rules that are never used, or its rules are not in Kahn's order.
     pub fn new(grammar: &Grammar, words: &[Entry<'_>], separators: &[&[u8]], level: Level) -> Self {
-        Self::with_dictionary(EncodedDictionary::new(words, separators, level), grammar, level)
+        let never = &CancelFlag::default();
+        EncodedDictionary::new(words, separators, level, never)
+            .and_then(|dictionary| Self::with_dictionary(dictionary, grammar, level, never))
+            .expect("nobody cancels it")
     }
 
-    /// The same for a dictionary that was encoded before.
+    /// The same for a dictionary that was encoded before, and for work that can be cancelled.
     ///
     /// # Panics
     /// As [`EncodedSegment::new`].
-    pub fn with_dictionary(dictionary: EncodedDictionary, grammar: &Grammar, level: Level) -> Self {
-        Self { dictionary, grammar: grammar::encode(grammar, level) }
+    pub fn with_dictionary(
+        dictionary: EncodedDictionary,
+        grammar: &Grammar,
+        level: Level,
+        cancel: &CancelFlag,
+    ) -> Result<Self, Cancelled> {
+        Ok(Self { dictionary, grammar: grammar::encode(grammar, level, cancel)? })
     }
 }
 
@@ -172,6 +188,9 @@ impl ArchiveWriter {
             Level::Dense => 19,
         };
         self.add_section(Kind::DOCS, None, &documents::encode(table, level)?)?;
+        if let Some(origin) = &summary.origin {
+            self.add_section(Kind::ORIG, None, &origin::encode(origin))?;
+        }
         self.add_section(Kind::INFO, None, &info::encode(summary))?;
         self.finish_sections(replace)
     }

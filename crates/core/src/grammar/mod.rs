@@ -13,6 +13,7 @@ mod expand;
 use rayon::prelude::*;
 
 use crate::Array;
+use crate::budget::{Counted, Share};
 
 pub use expand::Expander;
 
@@ -96,6 +97,7 @@ pub struct Grammar {
     symbols: Array<u32>,
     rule_starts: Array<u32>,
     document_starts: Array<u32>,
+    held: Counted<()>,
 }
 
 impl Grammar {
@@ -130,9 +132,15 @@ impl Grammar {
                 high: 0,
             });
         }
-        let grammar = Self { token_count, symbols, rule_starts, document_starts };
+        let held = Counted::default();
+        let grammar = Self { token_count, symbols, rule_starts, document_starts, held };
         grammar.check_symbols(limit as u32)?;
         Ok(grammar)
+    }
+
+    /// The same, with what its memory takes of a budget: given back with it.
+    pub(crate) fn holding(self, share: Share) -> Self {
+        Self { held: Counted::new((), share), ..self }
     }
 
     fn check_symbols(&self, limit: u32) -> Result<(), GrammarError> {

@@ -30,6 +30,7 @@ pub use permissions::Permissions;
 
 use crate::archive::identity;
 use crate::error::{Error, Result};
+use crate::unfinished::{Removal, Unfinished};
 
 /// So often is a file made anew that was not found again under its name.
 const MOST_LOST: u32 = 16;
@@ -54,7 +55,12 @@ pub struct NewFile {
 #[derive(Debug)]
 enum Place {
     /// Beside `target`.
-    Aside { aside: PathBuf, target: PathBuf },
+    Aside {
+        aside: PathBuf,
+        target: PathBuf,
+        /// Known to who ends the process at a signal; dropped after the file is removed.
+        _unfinished: Unfinished,
+    },
     /// In a temporary file without a name, to be copied into what is no regular file.
     Spooled { into: File },
 }
@@ -106,13 +112,19 @@ impl NewFile {
             // Until it is known who may read it.
             (_, Some(_)) => 0o600,
         };
-        let (file, aside) = create_aside(&target, mode, is_ours)?;
-        let place = Place::Aside { aside, target };
+        let ((file, aside), unfinished) = Unfinished::begin(|| {
+            let (file, aside) = create_aside(&target, mode, is_ours)?;
+            let name = aside.clone();
+            let removal: Removal = Box::new(move || drop(std::fs::remove_file(name)));
+            Ok::<_, Error>(((file, aside), removal))
+        })?;
+        let place = Place::Aside { aside, target, _unfinished: unfinished };
         Ok(Self { file: Some(file), place, path: path_given, readers, replaced })
     }
 
     /// Where the file is until it has its name; `None` if it has none meanwhile.
-    pub fn aside(&self) -> Option<&Path> {
+    #[cfg(test)]
+    fn aside(&self) -> Option<&Path> {
         match &self.place {
             Place::Aside { aside, .. } => Some(aside),
             Place::Spooled { .. } => None,
@@ -149,7 +161,7 @@ impl NewFile {
                 io::copy(file, into).map_err(io)?;
                 return into.flush().map_err(io);
             }
-            Place::Aside { aside, target } => (&*aside, &*target),
+            Place::Aside { aside, target, .. } => (&*aside, &*target),
         };
         // What has come up in the meantime may be a pipe or a device.
         match std::fs::symlink_metadata(target) {

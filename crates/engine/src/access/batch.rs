@@ -4,6 +4,7 @@
 //! that they share. A backend that answers batches elsewhere takes the same operations and gives the same outcomes.
 
 use rayon::prelude::*;
+use tadoc_core::Share;
 
 use super::occurrences::Occurrences;
 use super::phrase::Phrase;
@@ -84,6 +85,9 @@ const MANY_SEARCHES: usize = 16;
 
 /// From so many counts on, the documents of all words are derived if they are not stored.
 const MANY_COUNTS: usize = 64;
+
+/// Where a symbol has more bytes of text than so many, the documents of words are not derived from the text.
+const MOST_TEXT_PER_SYMBOL: u64 = 1 << 12;
 
 /// From so many words on that are looked up, all words get a table to be looked up in.
 const MANY_WORDS: usize = 1 << 10;
@@ -182,6 +186,13 @@ impl Access<'_> {
 
     /// Derives the documents of all words, for when many are counted.
     fn derive_counts(&self) -> Result<()> {
+        // Of so much text beside its grammar, words are counted on the rules.
+        let is_long = |segment: &crate::SegmentInfo| {
+            segment.text_bytes / MOST_TEXT_PER_SYMBOL > segment.symbols
+        };
+        if self.corpus.summary().segments.iter().any(is_long) {
+            return Ok(());
+        }
         for number in 0..self.segment_count() {
             self.segment(number)?.derive_word_documents()?;
         }
@@ -190,7 +201,7 @@ impl Access<'_> {
     }
 
     fn load_words(&self) -> Result<()> {
-        (0..self.segment_count()).try_for_each(|number| self.segment(number)?.tokens().load_table())
+        (0..self.segment_count()).try_for_each(|number| self.segment(number)?.load_words())
     }
 
     /// Runs extracts: those within one part of a document in groups, others one by one.
@@ -328,12 +339,30 @@ impl Access<'_> {
                 Err(error) => results[number] = Some(Err(error)),
             }
         }
+        // What is to be counted and comes too often to be found.
+        let is_counted = |number: usize, search: &Search| {
+            let parts = search.parts.as_deref().unwrap_or(&self.parts);
+            matches!(operations[number], Operation::Count { .. })
+                && self.counts_on_rules(&search.phrase, parts).unwrap_or(false)
+        };
+        let (counted, mut searches): (Vec<_>, Vec<_>) =
+            searches.into_iter().partition(|(number, search)| is_counted(*number, search));
+        let counts: Vec<(usize, Result<u64>)> = counted
+            .into_par_iter()
+            .map(|(number, search)| {
+                let scope = scope(operations[number].document());
+                (number, self.count(&search.phrase, &scope))
+            })
+            .collect();
+        for (number, count) in counts {
+            results[number] = Some(count.map(Outcome::Count));
+        }
         let few = searches.len() < MANY_SEARCHES;
         for number in 0..self.segment_count() {
             let postings = match few {
                 true => None,
-                false => match self.segment(number).and_then(|segment| segment.slices()) {
-                    Ok(slices) => Some(Postings::new(&slices)),
+                false => match self.segment(number).and_then(Postings::of) {
+                    Ok(postings) => Some(postings),
                     // Whoever searches in this segment meets the error again.
                     Err(_) => None,
                 },
@@ -369,7 +398,8 @@ impl Access<'_> {
             None => None,
         };
         let pivot = self.pivot(&phrase, parts.as_deref().unwrap_or(&self.parts))?;
-        Ok(Search { phrase, pivot, parts, found: Vec::new(), failed: None })
+        let taken = self.corpus.budget().share();
+        Ok(Search { phrase, pivot, parts, found: Vec::new(), taken, failed: None })
     }
 
     fn search_segment(
@@ -395,9 +425,10 @@ impl Access<'_> {
             return Ok(());
         }
         let of_segment = SegmentSearch::new(self, number, &search.phrase, search.pivot)?;
+        let Search { taken, found, .. } = search;
         match postings {
-            Some(postings) => of_segment.by_postings(parts, postings, room, &mut search.found),
-            None => of_segment.by_scan(parts, &mut room.1, &mut search.found),
+            Some(postings) => of_segment.by_postings(parts, postings, room, taken, found),
+            None => of_segment.by_scan(parts, &mut room.1, taken, found),
         }
     }
 }
@@ -409,10 +440,21 @@ struct Search {
     /// The parts to look at, or all.
     parts: Option<Vec<Part>>,
     found: Vec<(u32, Vec<u64>)>,
+    /// What that takes of the archive's budget.
+    taken: Share,
     failed: Option<crate::Error>,
 }
 
 impl Operation {
+    fn document(&self) -> Option<u32> {
+        match *self {
+            Self::Extract { document, .. } => Some(document),
+            Self::Search { document, .. }
+            | Self::Count { document, .. }
+            | Self::Sample { document, .. } => document,
+        }
+    }
+
     fn phrase(&self) -> Option<&[u8]> {
         match self {
             Self::Search { phrase, .. } | Self::Count { phrase, .. } => Some(phrase),

@@ -3,13 +3,15 @@
 //! Cost: a few passes over the symbols, most of them on all threads; for the documents of words a pass over all tokens of the
 //! text. Beside the result 24 bytes a rule.
 
+use std::ops::Range;
+
 use rayon::prelude::*;
-use tadoc_core::Grammar;
 use tadoc_core::archive::{WordDocuments, WordDocumentsBuilder};
 use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WIDEST_LENGTH, WORDS_EVERY};
 use tadoc_core::packed::{Numbers, Packed};
+use tadoc_core::{Budget, Grammar, Share};
 
-use super::segment::Segment;
+use super::segment::{Measure, Segment, Slices};
 use super::tokens::TokenStore;
 use crate::error::Result;
 
@@ -40,12 +42,27 @@ fn pack(grammar: &Grammar, symbols: &[u32]) -> Packed {
     Packed::new(symbols.iter().map(|&symbol| symbol.into()), most)
 }
 
+/// What memory is taken for, in errors.
+pub(super) const WHAT: &str = "the way to any place of a segment";
+
+/// Takes what root and navigation of a segment need: their symbols packed, mostly a byte for each of three lengths of
+/// a rule or token and where it starts, and the samples of the root.
+pub(super) fn share(grammar: &Grammar, budget: &Budget) -> Result<Share> {
+    let (symbols, root) = (grammar.symbols().len() as u64, grammar.root().len() as u64);
+    let (rules, tokens) = (u64::from(grammar.rule_count()), u64::from(grammar.token_count()));
+    let documents = grammar.document_count() as u64;
+    Ok(budget.take(4 * symbols + root + 9 * rules + 4 * tokens + 4 * documents, WHAT)?)
+}
+
 /// Rules and lengths of a segment whose text must be of a given length.
 pub(super) fn navigation(
     grammar: &Grammar,
     tokens: &TokenStore,
     text_bytes: u64,
+    budget: &Budget,
 ) -> Result<Navigation> {
+    let measured = u64::from(grammar.rule_count()) + u64::from(grammar.token_count());
+    let _measures = budget.take(size_of::<Measures>() as u64 * measured, WHAT)?;
     let words = tokens.word_token_count();
     let of_tokens: Vec<Measures> = (0..grammar.token_count())
         .into_par_iter()
@@ -146,6 +163,31 @@ fn sample(root: &[u32], measures: impl Fn(u32) -> Measures + Sync) -> ([Vec<u64>
 /// Documents that a thread counts the words of at a time.
 const COUNTED_AT_ONCE: usize = 64;
 
+/// Calls `add` with the tokens of some places of the root and how often each comes, rule by rule: for texts that are longer
+/// than all rules. O(symbols).
+fn count_on_rules(slices: &Slices<'_>, root: Range<usize>, add: &mut impl FnMut(u32, u64)) {
+    let mut times_of = vec![0_u64; slices.rule_count() as usize];
+    let mut pass = |symbol: u32, times: u64, times_of: &mut [u64]| match slices.rule_of(symbol) {
+        None => add(symbol, times),
+        Some(rule) => {
+            let of_rule = &mut times_of[rule as usize];
+            *of_rule = of_rule.saturating_add(times);
+        }
+    };
+    for place in root {
+        pass(slices.root(place), 1, &mut times_of);
+    }
+    // A rule is used by those before it only.
+    for rule in 0..slices.rule_count() {
+        let times = times_of[rule as usize];
+        if times > 0 {
+            for at in slices.body(rule) {
+                pass(slices.body_symbol(at), times, &mut times_of);
+            }
+        }
+    }
+}
+
 /// How often each word of a segment is in each of its documents.
 pub(super) fn word_documents(segment: &Segment<'_>) -> Result<WordDocuments> {
     let slices = segment.slices()?;
@@ -165,23 +207,36 @@ pub(super) fn word_documents(segment: &Segment<'_>) -> Result<WordDocuments> {
                 let mut found = Vec::new();
                 for document in first..documents.min(first + COUNTED_AT_ONCE) {
                     let mut there = Vec::new();
-                    super::walk::tokens(&slices, segment.document_root(document), stack, |token| {
+                    let root = segment.document_root(document);
+                    let mut add = |token: u32, times: u64| {
                         if let Some(&word) = word_of_token.get(token as usize) {
                             let count = &mut counts[word as usize];
                             if *count == 0 {
                                 there.push(word);
                             }
-                            *count += 1;
+                            *count = count.saturating_add(times);
                         }
-                    });
+                    };
+                    let length = |measure| {
+                        let before = slices.before(measure, root.start);
+                        slices.before(measure, root.end).saturating_sub(before)
+                    };
+                    let (words, bytes) = (length(Measure::Words), length(Measure::Bytes));
+                    match words > slices.bodies_length() as u64 {
+                        true => count_on_rules(&slices, root, &mut add),
+                        false => {
+                            let add = |token| add(token, 1);
+                            super::walk::tokens(&slices, root, bytes, stack, add)?;
+                        }
+                    }
                     found.extend(there.into_iter().map(|word| {
                         (word, document as u32, std::mem::take(&mut counts[word as usize]))
                     }));
                 }
-                found
+                Ok(found)
             },
         )
-        .collect();
+        .collect::<Result<_>>()?;
     // Chunks are in the order of documents, so that a sort by words that keeps the order is enough.
     let mut starts = vec![0_usize; words + 1];
     chunks.iter().flatten().for_each(|&(word, ..)| starts[word as usize + 1] += 1);

@@ -92,71 +92,65 @@ impl<'a, 'c> Cursor<'a, 'c> {
 
     /// Goes to the next word, or past the end of the document, and then gives `false`.
     pub(super) fn next_word(&mut self) -> Result<bool> {
+        self.offset = self.offset.saturating_add(self.slices.bytes(self.token));
         loop {
-            if !self.next_token()? {
-                return Ok(false);
-            }
-            if self.slices.is_word(self.token) {
+            let Some(symbol) = self.next_symbol()? else { return Ok(false) };
+            if self.enter_word(symbol, true) {
                 return Ok(true);
             }
+            self.offset = self.offset.saturating_add(self.slices.bytes(symbol));
         }
     }
 
     /// Goes to the word before, or before the start of the document, and then gives `false`.
     pub(super) fn previous_word(&mut self) -> Result<bool> {
         loop {
-            if !self.previous_token()? {
-                return Ok(false);
-            }
-            if self.slices.is_word(self.token) {
+            let Some(symbol) = self.previous_symbol()? else { return Ok(false) };
+            if self.enter_word(symbol, false) {
                 return Ok(true);
             }
+            self.offset = self.offset.saturating_sub(self.slices.bytes(symbol));
         }
     }
 
-    fn next_token(&mut self) -> Result<bool> {
-        self.offset += self.slices.bytes(self.token);
+    /// Goes to the symbol behind the token or symbol that it is at.
+    fn next_symbol(&mut self) -> Result<Option<u32>> {
         while let Some((body, at)) = self.rules.last_mut() {
             *at += 1;
             if *at < body.end {
-                let symbol = self.slices.body_symbol(*at);
-                self.enter(symbol, true);
-                return Ok(true);
+                return Ok(Some(self.slices.body_symbol(*at)));
             }
             self.rules.pop();
         }
         self.root.1 += 1;
         while self.root.1 >= self.root.0.end {
             if self.part + 1 >= self.parts.len() {
-                return Ok(false);
+                return Ok(None);
             }
             self.go_to_part(self.part + 1)?;
             self.root.1 = self.root.0.start;
         }
-        self.enter(self.slices.root(self.root.1), true);
-        Ok(true)
+        Ok(Some(self.slices.root(self.root.1)))
     }
 
-    fn previous_token(&mut self) -> Result<bool> {
+    /// Goes to the symbol before the token or symbol that it is at.
+    fn previous_symbol(&mut self) -> Result<Option<u32>> {
         while let Some((body, at)) = self.rules.last_mut() {
             if *at > body.start {
                 *at -= 1;
-                let symbol = self.slices.body_symbol(*at);
-                self.enter(symbol, false);
-                return Ok(true);
+                return Ok(Some(self.slices.body_symbol(*at)));
             }
             self.rules.pop();
         }
         while self.root.1 <= self.root.0.start {
             if self.part == 0 {
-                return Ok(false);
+                return Ok(None);
             }
             self.go_to_part(self.part - 1)?;
             self.root.1 = self.root.0.end;
         }
         self.root.1 -= 1;
-        self.enter(self.slices.root(self.root.1), false);
-        Ok(true)
+        Ok(Some(self.slices.root(self.root.1)))
     }
 
     fn go_to_part(&mut self, part: usize) -> Result<()> {
@@ -168,12 +162,30 @@ impl<'a, 'c> Cursor<'a, 'c> {
         Ok(())
     }
 
-    /// Goes down to the first or the last token of a symbol.
-    fn enter(&mut self, symbol: u32, first: bool) {
+    /// Goes down to the first or the last word of the symbol that it is at; `false` if that has none, and then it stays
+    /// there. Rules without words are passed over, however long they are.
+    fn enter_word(&mut self, symbol: u32, first: bool) -> bool {
+        if self.slices.words(symbol) == 0 {
+            return false;
+        }
         let mut symbol = symbol;
         while let Some(rule) = self.slices.rule_of(symbol) {
             let body = self.slices.body(rule);
-            let at = if first { body.start } else { body.end - 1 };
+            let has_words = |&at: &usize| self.slices.words(self.slices.body_symbol(at)) > 0;
+            let found = match first {
+                true => body.clone().find(has_words),
+                false => body.clone().rev().find(has_words),
+            };
+            // Words that are announced and not there are found nowhere.
+            let at = found.unwrap_or(body.start);
+            let passed = if first { body.start..at } else { at + 1..body.end };
+            for at in passed {
+                let bytes = self.slices.bytes(self.slices.body_symbol(at));
+                self.offset = match first {
+                    true => self.offset.saturating_add(bytes),
+                    false => self.offset.saturating_sub(bytes),
+                };
+            }
             symbol = self.slices.body_symbol(at);
             self.rules.push((body, at));
         }
@@ -181,5 +193,6 @@ impl<'a, 'c> Cursor<'a, 'c> {
         if !first {
             self.offset = self.offset.saturating_sub(self.slices.bytes(symbol));
         }
+        true
     }
 }

@@ -25,10 +25,12 @@
 
 mod batch;
 mod build;
+mod counts;
 mod cursor;
 #[cfg(feature = "gpu")]
 mod device;
 mod find;
+mod finder;
 mod kept;
 mod lines;
 mod occurrences;
@@ -52,6 +54,7 @@ use std::sync::OnceLock;
 
 use self::segment::Measure;
 use self::walk::Reader;
+use crate::corpus::digests::Comparison;
 use crate::corpus::{Corpus, Part, parts_of};
 use crate::error::{Error, Result};
 use crate::{Document, Lexer};
@@ -59,18 +62,23 @@ use crate::{Document, Lexer};
 pub use batch::{Operation, Outcome};
 #[cfg(feature = "gpu")]
 pub use device::DeviceAccess;
-pub use find::Found;
+pub use find::{Found, Query, find};
 pub use phrase::Phrase;
 pub(crate) use phrase::words;
-pub use sample::Sampled;
+pub use sample::{Sampled, sample_each};
 pub use segment::{Segment, Slices};
 pub(crate) use store::check;
-pub use store::store;
+pub use store::{store, store_with};
 pub use tadoc_core::archive::Index;
 pub(crate) use tokens::leading_space;
 
 /// Bytes of a document that are written at a time.
 const PIECE: usize = 1 << 20;
+
+/// An error about an index whose parts contradict each other, or the text.
+fn damaged_index(what: &str) -> Error {
+    tadoc_core::Error::malformed(format!("the index is damaged: {what}")).into()
+}
 
 /// An archive opened for random access.
 #[derive(Debug)]
@@ -292,6 +300,9 @@ impl<'c> Access<'c> {
     /// # Errors
     /// [`Error::OffsetPastEnd`] if the offset is past the end, [`Error::BadChoice`] if there is no such document.
     pub fn extract(&self, document: u32, offset: u64, length: u64) -> Result<Vec<u8>> {
+        self.check_offset(document, offset)?;
+        let left = self.documents[document as usize].bytes - offset;
+        let _share = self.corpus.budget().take(length.min(left), "the bytes of a document")?;
         let mut bytes = Vec::new();
         Reader::new(self).read(document, offset, length, &mut bytes)?;
         Ok(bytes)
@@ -316,5 +327,44 @@ impl<'c> Access<'c> {
             at += buffer.len() as u64;
         }
         Ok(at - range.start)
+    }
+
+    /// Writes whole documents (places, ascending) one after the other, and compares them with their
+    /// digests: as [`Corpus::write_documents`], without decoding what an index has. Gives how many
+    /// bytes.
+    ///
+    /// # Errors
+    /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are
+    /// written; what reading and writing give.
+    pub fn write_documents(&self, documents: &[usize], to: &mut dyn Write) -> Result<u64> {
+        let mut comparison = Comparison::new(self.corpus, documents)?;
+        let (mut written, mut wrong) = (0, None);
+        let mut reader = Reader::new(self);
+        let mut buffer = Vec::new();
+        for place in comparison.places() {
+            let document = &self.documents[place];
+            let mut at = 0;
+            loop {
+                buffer.clear();
+                let wanted = (document.bytes - at).min(PIECE as u64);
+                reader.read(place as u32, at, wanted, &mut buffer)?;
+                at += buffer.len() as u64;
+                // A document that ends early has another digest.
+                let ends = at >= document.bytes || buffer.is_empty();
+                let (asked, verdict) = comparison.piece(&buffer, ends.then_some(document));
+                if asked {
+                    let io = |source| Error::Io { path: "output".into(), source };
+                    to.write_all(&buffer).map_err(io)?;
+                    written += buffer.len() as u64;
+                }
+                if let Some(error) = verdict.and_then(|verdict| verdict.error(self.documents)) {
+                    wrong.get_or_insert(error);
+                }
+                if ends {
+                    break;
+                }
+            }
+        }
+        wrong.map_or(Ok(written), Err)
     }
 }

@@ -1,17 +1,32 @@
-//! Where some tokens are in the texts of rules: for each rule that has them, the offsets in its text.
+//! Where some tokens are in the texts of rules: for each rule that has them a few times, the offsets in its text.
 //!
 //! A rule's offsets are those of its symbols, moved; rules are gone through children first, so that each is looked at
 //! once and a passage that comes a thousand times is searched once. Either all rules are scanned, or those that
-//! can be reached from the tokens by [`Postings`](super::postings::Postings).
+//! can be reached from the tokens by [`Postings`](super::postings::Postings). A rule that has the tokens more than
+//! [`LONGEST_LIST`] times, or for which there is no room left, has no list: whoever wants its offsets goes down to those of its
+//! symbols. So memory is bounded, however long the texts of rules are.
 
 use std::ops::Range;
+
+use tadoc_core::Share;
 
 use super::segment::{Segment, Slices};
 use super::tokens::leading_space;
 use crate::error::Result;
 
-/// No list.
+/// No list, since the rule was not looked at or has none of the tokens.
 const NONE: u32 = u32::MAX;
+/// No list, since it would be too long.
+const LONG: u32 = u32::MAX - 1;
+
+/// Offsets of a list at the most.
+const LONGEST_LIST: usize = 1 << 12;
+/// Offsets of all lists at the most, and the part of the memory left that those of all threads may take.
+const MOST_OFFSETS: u64 = 1 << 24;
+const PART_OF_MEMORY: u64 = 8;
+
+/// What memory is taken for, in errors.
+const WHAT: &str = "a search on the rules";
 
 /// The offsets of tokens in rules. Room that is used again and again.
 #[derive(Debug, Default)]
@@ -21,24 +36,36 @@ pub(super) struct Occurrences {
     tokens: Vec<Range<u32>>,
     /// Tokens of the grammar that the marks are of.
     token_count: u32,
-    /// For each rule the number of its list, or [`NONE`].
+    /// For each rule the number of its list, [`NONE`] or [`LONG`].
     list_of: Vec<u32>,
-    /// Rules that have a list.
+    /// Rules that were looked at.
     rules: Vec<u32>,
     /// Where each list ends in `offsets`.
     ends: Vec<usize>,
     offsets: Vec<u64>,
+    /// How long `offsets` may get.
+    most_offsets: usize,
     /// Rules that are being looked at, and up to where their symbols are known.
     pending: Vec<(u32, usize)>,
+    share: Option<Share>,
 }
 
 impl Occurrences {
-    fn reset(&mut self, slices: &Slices<'_>, tokens: &[Range<u32>]) {
+    fn reset(
+        &mut self,
+        segment: &Segment<'_>,
+        slices: &Slices<'_>,
+        tokens: &[Range<u32>],
+    ) -> Result<()> {
         let words = slices.symbol_count().div_ceil(64);
         if self.list_of.len() != slices.rule_count() as usize
             || self.marks.len() != words
             || self.token_count != slices.token_count()
         {
+            *self = Self::default();
+            // Marks, and for each rule its list and where that ends.
+            let bytes = 8 * words as u64 + 16 * u64::from(slices.rule_count());
+            self.share = Some(segment.budget().take(bytes, WHAT)?);
             self.token_count = slices.token_count();
             self.list_of = vec![NONE; slices.rule_count() as usize];
             self.marks = vec![0; words];
@@ -57,9 +84,13 @@ impl Occurrences {
         self.pending.clear();
         self.tokens.clear();
         self.tokens.extend_from_slice(tokens);
+        let threads = rayon::current_num_threads() as u64;
+        let room = segment.budget().left() / PART_OF_MEMORY / threads / size_of::<u64>() as u64;
+        self.most_offsets = room.min(MOST_OFFSETS) as usize;
         for token in tokens.iter().cloned().flatten() {
             self.mark(token);
         }
+        Ok(())
     }
 
     fn mark(&mut self, symbol: u32) {
@@ -79,7 +110,7 @@ impl Occurrences {
         slices: &Slices<'_>,
         tokens: &[Range<u32>],
     ) -> Result<()> {
-        self.reset(slices, tokens);
+        self.reset(segment, slices, tokens)?;
         let mut end = slices.bodies_length();
         for rule in (0..slices.rule_count()).rev() {
             let start = slices.body(rule).start;
@@ -92,8 +123,13 @@ impl Occurrences {
     }
 
     /// Prepares to look at symbols as they come.
-    pub(super) fn start(&mut self, slices: &Slices<'_>, tokens: &[Range<u32>]) {
-        self.reset(slices, tokens);
+    pub(super) fn start(
+        &mut self,
+        segment: &Segment<'_>,
+        slices: &Slices<'_>,
+        tokens: &[Range<u32>],
+    ) -> Result<()> {
+        self.reset(segment, slices, tokens)
     }
 
     /// Looks for the tokens in a symbol, and in the rules below it that were not looked at before; whether it has one.
@@ -134,7 +170,7 @@ impl Occurrences {
         tokens: &[Range<u32>],
         rules: &[u32],
     ) -> Result<()> {
-        self.reset(slices, tokens);
+        self.reset(segment, slices, tokens)?;
         for &rule in rules {
             self.add(segment, slices, rule, slices.body(rule))?;
         }
@@ -148,55 +184,59 @@ impl Occurrences {
         rule: u32,
         body: Range<usize>,
     ) -> Result<()> {
-        let mut before = 0;
+        let first = self.offsets.len();
+        let longest = LONGEST_LIST.min(self.most_offsets.saturating_sub(first));
+        let (mut before, mut has, mut is_long) = (0_u64, false, false);
         for at in body {
             let symbol = slices.body_symbol(at);
             if self.is_in(symbol) {
-                match slices.rule_of(symbol) {
+                has = true;
+                let list = match slices.rule_of(symbol) {
                     None => {
-                        self.offsets.push(before + leading_space(segment.token(symbol)?) as u64)
+                        let space = leading_space(segment.token(symbol)?) as u64;
+                        self.offsets.push(before.saturating_add(space));
+                        Some(0..0)
                     }
-                    Some(child) => {
-                        let list = self.range(child);
-                        let moved = self.offsets.len();
-                        self.offsets.extend_from_within(list);
-                        self.offsets[moved..].iter_mut().for_each(|offset| *offset += before);
+                    Some(child) => self.range(child),
+                };
+                let moved = self.offsets.len();
+                match list.filter(|list| moved - first + list.len() <= longest) {
+                    Some(list) => self.offsets.extend_from_within(list),
+                    None => {
+                        is_long = true;
+                        break;
                     }
                 }
+                let offsets = &mut self.offsets[moved..];
+                offsets.iter_mut().for_each(|offset| *offset = offset.saturating_add(before));
             }
-            before += slices.bytes(symbol);
+            before = before.saturating_add(slices.bytes(symbol));
         }
-        if self.offsets.len() > self.ends.last().copied().unwrap_or(0) {
+        if has {
             self.mark(slices.token_count() + rule);
         }
-        self.list_of[rule as usize] = self.ends.len() as u32;
         self.rules.push(rule);
-        self.ends.push(self.offsets.len());
-        Ok(())
-    }
-
-    fn range(&self, rule: u32) -> Range<usize> {
-        let list = self.list_of[rule as usize] as usize;
-        let start = if list == 0 { 0 } else { self.ends[list - 1] };
-        start..self.ends[list]
-    }
-
-    /// Appends the offsets of the tokens in a symbol's text, which starts at `base`.
-    #[inline]
-    pub(super) fn append(
-        &self,
-        segment: &Segment<'_>,
-        slices: &Slices<'_>,
-        symbol: u32,
-        base: u64,
-        into: &mut Vec<u64>,
-    ) -> Result<()> {
-        match slices.rule_of(symbol) {
-            None => into.push(base + leading_space(segment.token(symbol)?) as u64),
-            Some(rule) => {
-                into.extend(self.offsets[self.range(rule)].iter().map(|offset| base + offset));
-            }
+        if is_long {
+            self.offsets.truncate(first);
+            self.list_of[rule as usize] = LONG;
+        } else {
+            self.list_of[rule as usize] = self.ends.len() as u32;
+            self.ends.push(self.offsets.len());
         }
         Ok(())
+    }
+
+    /// Where the list of a rule is, if it has one.
+    fn range(&self, rule: u32) -> Option<Range<usize>> {
+        let list = self.list_of[rule as usize] as usize;
+        let end = *self.ends.get(list)?;
+        let start = if list == 0 { 0 } else { self.ends[list - 1] };
+        Some(start..end)
+    }
+
+    /// The offsets of the tokens in the text of a rule that has them; `None` if it has no list.
+    #[inline]
+    pub(super) fn list(&self, rule: u32) -> Option<&[u64]> {
+        Some(&self.offsets[self.range(rule)?])
     }
 }

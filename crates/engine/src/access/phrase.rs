@@ -11,11 +11,14 @@ use crate::analyzer::Analyzer;
 use crate::build::lexer::TokenKind;
 use crate::error::{Error, Result};
 
-/// A word or several words in a row, to be looked for; made by [`Access::phrase`] for one archive.
+/// A word or several words in a row, to be looked for; made by [`Access::phrase`] or
+/// [`Access::any_word`] for one archive.
 #[derive(Debug)]
 pub struct Phrase {
     terms: Vec<Vec<u8>>,
     analyzer: Analyzer,
+    /// Whether it is one word, and any that the analyzer leaves in.
+    is_any: bool,
     /// For each segment, for each term, its tokens.
     tokens: Vec<OnceLock<Vec<TermTokens>>>,
 }
@@ -36,9 +39,14 @@ pub(super) fn is_one_of(tokens: &[Range<u32>], token: u32) -> bool {
 }
 
 impl Phrase {
-    /// The terms in a row that are looked for.
+    /// The terms in a row that are looked for; one without text for any word.
     pub fn terms(&self) -> &[Vec<u8>] {
         &self.terms
+    }
+
+    /// Whether the analyzer leaves out any word.
+    pub(super) fn leaves_out(&self) -> bool {
+        self.analyzer.leaves_out()
     }
 
     /// Whether the analyzer leaves a word out, so that it is passed over in the text.
@@ -51,7 +59,13 @@ impl Phrase {
         if let Some(tokens) = self.tokens[number].get() {
             return Ok(tokens);
         }
-        let tokens = if self.analyzer.is_identity() {
+        let tokens = if self.is_any {
+            vec![
+                segment
+                    .tokens()
+                    .map_words(|word, tokens| self.analyzer.term(word).map(|_| tokens))?,
+            ]
+        } else if self.analyzer.is_identity() {
             let find = |term: &Vec<u8>| Ok(segment.tokens().find(term)?.into_iter().collect());
             self.terms.iter().map(find).collect::<Result<Vec<TermTokens>>>()?
         } else {
@@ -139,8 +153,17 @@ impl Access<'_> {
     ) -> Option<Phrase> {
         let terms: Vec<Vec<u8>> =
             words.filter_map(|word| analyzer.term(word).map(Cow::into_owned)).collect();
+        (!terms.is_empty()).then(|| self.new_phrase(terms, analyzer, false))
+    }
+
+    /// Any single word that the analyzer leaves in: of one with [`Analyzer::matching`], the words whose terms match.
+    pub fn any_word(&self, analyzer: &Analyzer) -> Phrase {
+        self.new_phrase(vec![Vec::new()], analyzer, true)
+    }
+
+    fn new_phrase(&self, terms: Vec<Vec<u8>>, analyzer: &Analyzer, is_any: bool) -> Phrase {
         let tokens = (0..self.segment_count()).map(|_| OnceLock::new()).collect();
-        (!terms.is_empty()).then(|| Phrase { terms, analyzer: analyzer.clone(), tokens })
+        Phrase { terms, analyzer: analyzer.clone(), is_any, tokens }
     }
 
     /// The distinct terms of any text, in order, each as a phrase of its own.

@@ -12,7 +12,7 @@ use bytemuck::Pod;
 use tadoc_core::Array;
 use tadoc_core::archive::{Index, sections};
 use tadoc_pool::work::{BlockBuilder, LateBlock, LateBlocks};
-use tadoc_pool::{Chain, Persist, Resumption};
+use tadoc_pool::{Chain, Patience, Persist, Resumption};
 
 use super::kept::{KeptSegment, figures};
 use super::segment::Segment;
@@ -21,7 +21,8 @@ use super::{Access, Source};
 use crate::SegmentInfo;
 use crate::backend::open_pool;
 use crate::corpus::Corpus;
-use crate::error::{Error, Result};
+use crate::error::Result;
+use crate::threads;
 
 /// The phase that makes all there is.
 const SEGMENTS: &str = "segments";
@@ -31,7 +32,7 @@ const KEY: u64 = 2;
 
 impl<'c> Access<'c> {
     /// Opens an archive for random access in the pool of this file: what is not in it yet is put there, in the place of the tables of a task. Says what
-    /// was there. The pool is held until the access is dropped.
+    /// was there. The pool is held until the access is dropped; if another process holds it, it is waited for.
     ///
     /// # Errors
     /// What the archive gives, and what is wrong with the pool.
@@ -39,8 +40,9 @@ impl<'c> Access<'c> {
         corpus: &'c Corpus,
         path: &Path,
         persist: Persist,
+        patience: Patience,
     ) -> Result<(Self, Resumption)> {
-        let pool = open_pool(path, &[corpus])?;
+        let pool = open_pool(path, &[corpus], patience)?;
         let chain = Chain { base: false, name: "random access".into(), key: KEY };
         let segments = corpus.summary().segments.len();
         let blocks =
@@ -66,19 +68,34 @@ pub(super) fn segment<'c>(
     blocks: &LateBlocks,
     number: usize,
 ) -> Result<Segment<'c>> {
-    let block = blocks.block(number, |block| {
+    let make = |block: &mut BlockBuilder| {
         // Other threads may wait for this segment, so they cannot help to make it.
-        let threads = rayon::ThreadPoolBuilder::new().num_threads(rayon::current_num_threads());
-        let threads = threads.build().map_err(|error| Error::Io {
-            path: "threads".into(),
-            source: std::io::Error::other(error),
-        })?;
         std::thread::scope(|scope| {
-            let making = scope.spawn(|| threads.install(|| put_segment(corpus, number, block)));
+            let count = rayon::current_num_threads();
+            let making = threads::spawn(scope, move || {
+                threads::pool(Some(count))?.install(|| put_segment(corpus, number, block))
+            })?;
             making.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         })
-    })?;
+    };
+    let block = blocks.block(number, make)?;
+    if has_sections(&block)
+        && let Ok(segment) = Segment::kept(corpus, number, &kept_segment(&block))
+    {
+        return Ok(segment);
+    }
+    // It has its checksum and is no segment of this archive: it is as good as damaged.
+    let block = blocks.instead_of(&block, number, make)?;
     Segment::kept(corpus, number, &kept_segment(&block))
+}
+
+/// Whether a block has all sections of [`kept_segment`].
+fn has_sections(block: &LateBlock) -> bool {
+    block.has::<u64>(0)
+        && (1..5).all(|section| block.has::<u8>(section))
+        && block.has::<u32>(5)
+        && block.has::<u64>(6)
+        && block.has::<u32>(7)
 }
 
 /// Puts a segment into a block: the sections of [`kept_segment`], in order.

@@ -6,9 +6,11 @@
 
 use std::ops::Range;
 
+use tadoc_core::Share;
 use tadoc_core::packed::Packed;
 
-use super::segment::Slices;
+use super::segment::{Segment, Slices};
+use crate::error::Result;
 
 /// Where symbols stand. Separators are left out: nobody searches for them.
 #[derive(Debug)]
@@ -18,10 +20,21 @@ pub(super) struct Postings {
     starts: Packed,
     /// Rules that use a symbol, and behind the numbers of rules places in the root; ascending.
     users: Packed,
+    _share: Option<Share>,
 }
 
 impl Postings {
-    pub(super) fn new(slices: &Slices<'_>) -> Self {
+    /// Where the symbols of a segment stand.
+    pub(super) fn of(segment: &Segment<'_>) -> Result<Self> {
+        let slices = segment.slices()?;
+        // While they are made, starts are there thrice, and users twice.
+        let (symbols, all) = (slices.symbol_count(), slices.bodies_length() + slices.root_length());
+        let bytes = size_of::<u32>() * (3 * symbols + 2 * all);
+        let share = segment.budget().take(bytes as u64, "the places of all words")?;
+        Ok(Self { _share: Some(share), ..Self::new(&slices) })
+    }
+
+    fn new(slices: &Slices<'_>) -> Self {
         let rules = slices.rule_count();
         let wanted = |symbol: u32| slices.is_word(symbol) || slices.rule_of(symbol).is_some();
         let mut starts = vec![0_u32; slices.symbol_count() + 1];
@@ -63,6 +76,7 @@ impl Postings {
             rules: rules.into(),
             starts: Packed::new(starts.into_iter().map(u64::from), count),
             users: Packed::new(users.into_iter().map(u64::from), most),
+            _share: None,
         }
     }
 

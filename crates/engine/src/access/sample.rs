@@ -3,7 +3,10 @@
 //! A draw is the number of a word in the text; the way to it is that to any place. The same seed draws the same words
 //! from the same documents, on any machine and with any index.
 
+use std::ops::ControlFlow;
+
 use rayon::prelude::*;
+use tadoc_core::Share;
 
 use super::pipeline::{GROUP, Pipeline, Request};
 use super::segment::Measure;
@@ -15,6 +18,8 @@ use crate::error::Result;
 /// A word that was drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Sampled {
+    /// The archive that it was drawn from: its place among those asked.
+    pub archive: usize,
     /// The document's number.
     pub document: u32,
     /// Where the word starts in it.
@@ -23,26 +28,98 @@ pub struct Sampled {
     pub word: Vec<u8>,
 }
 
+impl Sampled {
+    /// Bytes of memory that it takes.
+    fn bytes(&self) -> usize {
+        size_of::<Self>() + self.word.len()
+    }
+}
+
+/// What memory is taken for, in errors.
+const WHAT: &str = "the words drawn";
+
+/// Draws that are given at a time.
+const VISITED_AT_ONCE: u64 = 1 << 16;
+
 /// Draws that a thread looks up at a time.
 const DRAWN_AT_ONCE: usize = 1 << 12;
 
-impl Access<'_> {
-    /// Draws words, each word occurrence of the scope being as likely as any other, independently of each other (one may
-    /// come twice); none if there is no word. O(depth) each.
-    ///
-    /// # Errors
-    /// [`Error::BadChoice`](crate::Error::BadChoice) if the scope has documents that are not there.
-    pub fn sample(&self, count: u64, seed: u64, scope: &Scope) -> Result<Vec<Sampled>> {
-        let stretches = self.stretches(scope)?;
-        let total = stretches.last().map_or(0, |stretch| stretch.words_before + stretch.words);
-        if total == 0 {
-            return Ok(Vec::new());
-        }
-        let mut random = Random::new(seed);
+/// Draws words from several archives, each word occurrence of their scopes being as likely as any other, independently of each
+/// other (one may come twice); none if there is no word. They are given some thousands at a time: `visit` may take them, and ends
+/// the draw by breaking. O(depth) each. The same words are drawn from one archive that has all the documents, if they are in the
+/// same order there.
+///
+/// # Errors
+/// [`Error::BadChoice`](crate::Error::BadChoice) if a scope has documents that are not there.
+pub fn sample_each(
+    archives: &[(&Access<'_>, &Scope)],
+    count: u64,
+    seed: u64,
+    visit: &mut dyn FnMut(&mut Vec<Sampled>) -> ControlFlow<()>,
+) -> Result<()> {
+    let stretches: Vec<Vec<Stretch>> =
+        archives.iter().map(|(access, scope)| access.stretches(scope)).collect::<Result<_>>()?;
+    let words = |stretches: &Vec<Stretch>| {
+        stretches.last().map_or(0, |stretch| stretch.words_before + stretch.words)
+    };
+    let total: u64 = stretches.iter().map(words).fold(0, u64::saturating_add);
+    if total == 0 {
+        return Ok(());
+    }
+    let mut random = Random::new(seed);
+    let mut undrawn = count;
+    while undrawn > 0 {
+        let now = undrawn.min(VISITED_AT_ONCE);
+        undrawn -= now;
         // In the order of the text, draws that are near each other find the same memory.
         let mut draws: Vec<(u64, u64)> =
-            (0..count).map(|number| (random.below(total), number)).collect();
+            (0..now).map(|number| (random.below(total), number)).collect();
         draws.par_sort_unstable();
+        let mut sampled = vec![Sampled::default(); draws.len()];
+        let (mut left, mut first) = (&mut draws[..], 0);
+        for (archive, (access, _)) in archives.iter().enumerate() {
+            let end = first + words(&stretches[archive]);
+            let (own, later) = left.split_at_mut(left.partition_point(|(draw, _)| *draw < end));
+            left = later;
+            own.iter_mut().for_each(|(draw, _)| *draw -= first);
+            let found = access.words_of(&stretches[archive], own)?;
+            for ((_, number), word) in own.iter().zip(found) {
+                sampled[*number as usize] = Sampled { archive, ..word };
+            }
+            first = end;
+        }
+        if visit(&mut sampled).is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+impl Access<'_> {
+    /// Draws words of this archive, all at once: [`sample_each`] for one.
+    ///
+    /// # Errors
+    /// As [`sample_each`], and where the words are more than the memory allowed.
+    pub fn sample(&self, count: u64, seed: u64, scope: &Scope) -> Result<Vec<Sampled>> {
+        let taken = self.corpus.budget().share();
+        let mut all = Vec::new();
+        let mut fits = Ok(());
+        sample_each(&[(self, scope)], count, seed, &mut |words| {
+            let bytes: usize = words.iter().map(Sampled::bytes).sum();
+            fits = taken.grow(bytes as u64, WHAT);
+            if fits.is_err() {
+                return ControlFlow::Break(());
+            }
+            all.append(words);
+            ControlFlow::Continue(())
+        })?;
+        fits?;
+        Ok(all)
+    }
+
+    /// The words of some numbers within stretches, ascending.
+    fn words_of(&self, stretches: &[Stretch], draws: &[(u64, u64)]) -> Result<Vec<Sampled>> {
+        let taken = self.corpus.budget().share();
         let found: Vec<Vec<Sampled>> = draws
             .par_chunks(DRAWN_AT_ONCE)
             .map_init(
@@ -50,17 +127,13 @@ impl Access<'_> {
                 |(reader, pipeline), chunk| {
                     let mut words = Vec::with_capacity(chunk.len());
                     for group in chunk.chunks(GROUP) {
-                        self.words_at(&stretches, group, reader, pipeline, &mut words)?;
+                        self.words_at(stretches, group, reader, pipeline, &taken, &mut words)?;
                     }
                     Ok(words)
                 },
             )
             .collect::<Result<_>>()?;
-        let mut sampled = vec![Sampled::default(); draws.len()];
-        for ((_, number), word) in draws.into_iter().zip(found.into_iter().flatten()) {
-            sampled[number as usize] = word;
-        }
-        Ok(sampled)
+        Ok(found.into_iter().flatten().collect())
     }
 
     /// Runs of places of roots that a scope has, with the words before each.
@@ -87,7 +160,7 @@ impl Access<'_> {
             let start = segment.document_root(first.place as usize).start;
             let end = segment.document_root(last.place as usize).end;
             let in_segment = slices.before(Measure::Words, start);
-            let words = slices.before(Measure::Words, end) - in_segment;
+            let words = slices.before(Measure::Words, end).saturating_sub(in_segment);
             stretches.push(Stretch { segment: number, in_segment, words_before, words });
             words_before += words;
         }
@@ -101,6 +174,7 @@ impl Access<'_> {
         draws: &[(u64, u64)],
         reader: &mut Reader<'_, '_>,
         pipeline: &mut Pipeline,
+        taken: &Share,
         words: &mut Vec<Sampled>,
     ) -> Result<()> {
         let stretch_of = |draw: u64| {
@@ -128,11 +202,13 @@ impl Access<'_> {
                 };
                 let (token, text) = way.token().ok_or_else(missing)?;
                 let bytes = segment.token(token)?;
+                taken.grow((bytes.len() + 2 * size_of::<Sampled>()) as u64, WHAT)?;
                 let space = leading_space(bytes);
                 let behind = parts.partition_point(|part| part.text_start <= text);
                 let part = parts[behind - 1];
                 let offset = text - part.text_start + part.offset + space as u64;
                 words.push(Sampled {
+                    archive: 0,
                     document: part.document,
                     offset,
                     word: bytes[space..].to_vec(),

@@ -6,22 +6,25 @@
 //! - a text that is short beside the rules of its segment is gone through token by token;
 //! - else the rules that have the pivot are found in one pass over all rules, and then the root is scanned for
 //!   them;
+//! - where there is much more text than symbols, phrases are counted on the rules ([`Counts`]), and never found to be counted;
 //! - with the documents of words (a fast index), documents without the pivot are passed over, and counting
 //!   one word needs no text at all;
 //! - many searches at once share [`Postings`], so that each looks at nothing but what has its pivot.
 
 use std::ops::{ControlFlow, Range};
 
+use hashbrown::HashMap;
 use rayon::prelude::*;
-use tadoc_core::navigation::BYTES_EVERY;
+use tadoc_core::Share;
 
+use super::counts::{self, Counts, Passed};
 use super::cursor::Cursor;
+use super::finder::{Finder, Places};
 use super::occurrences::Occurrences;
 use super::phrase::{Phrase, is_one_of};
 use super::postings::{Postings, Reached};
-use super::segment::{Measure, Segment, Slices};
-use super::tokens::leading_space;
-use super::{Access, Part, Scope, walk};
+use super::segment::{Segment, Slices};
+use super::{Access, Part, Scope};
 use crate::error::Result;
 
 /// Places of the root that a thread goes through at a time.
@@ -39,6 +42,12 @@ const TOKENS_PER_OCCURRENCE: u64 = 8;
 /// How often a word occurs if nobody knows.
 const TYPICAL_OCCURRENCES: u64 = 1 << 10;
 
+/// Offsets that a stretch gives at a time.
+const OFFSETS_AT_ONCE: usize = 1 << 16;
+
+/// Where all symbols together have more text than so many bytes each, counting on the rules is cheaper than finding.
+const BYTES_COUNTED: u64 = 16;
+
 /// About so many bytes are a token.
 const BYTES_PER_TOKEN: u64 = 4;
 
@@ -54,27 +63,41 @@ impl Access<'_> {
         scope: &Scope,
         visit: &mut dyn FnMut(u32, &[u64]) -> ControlFlow<()>,
     ) -> Result<()> {
-        let parts = self.parts_of_scope(scope)?;
+        let mut parts = self.parts_of_scope(scope)?;
         let pivot = self.pivot(phrase, &parts)?;
+        let mut left = Left::new(self, phrase, scope, &parts)?;
+        parts.retain(|part| left.any(part.document));
         let mut room = Occurrences::default();
         for of_segment in parts.chunk_by(|one, other| one.segment == other.segment) {
             let search = SegmentSearch::new(self, of_segment[0].segment as usize, phrase, pivot)?;
             let parts = search.parts_with_pivot(of_segment)?;
-            let way = search.way(&parts, &mut room)?;
+            let occurrences = search.occurrences(&parts, &mut room)?;
             let stretches = search.stretches(&parts);
             // A few stretches for each thread, and then their offsets in order: an answer of any length streams.
             for wave in stretches.chunks(4 * rayon::current_num_threads()) {
-                let found: Vec<Vec<u64>> = wave
+                let found: Vec<(Vec<u64>, Option<Finder<'_, '_, '_>>)> = wave
                     .par_iter()
                     .map(|(part, places)| {
+                        let places = Places::Range(places.clone());
+                        let mut finder = Finder::new(&search, part, places, occurrences);
                         let mut offsets = Vec::new();
-                        search.offsets(part, places.clone(), &way, &mut offsets)?;
-                        Ok(offsets)
+                        let more = finder.fill(OFFSETS_AT_ONCE, &mut offsets)?;
+                        Ok((offsets, more.then_some(finder)))
                     })
                     .collect::<Result<_>>()?;
-                for ((part, _), offsets) in wave.iter().zip(found) {
-                    if !offsets.is_empty() && visit(part.document, &offsets).is_break() {
-                        return Ok(());
+                for ((part, _), (mut offsets, mut rest)) in wave.iter().zip(found) {
+                    loop {
+                        if !offsets.is_empty() && visit(part.document, &offsets).is_break() {
+                            return Ok(());
+                        }
+                        left.found(part.document, offsets.len() as u64);
+                        let Some(finder) = rest.as_mut().filter(|_| left.any(part.document)) else {
+                            break;
+                        };
+                        offsets.clear();
+                        if !finder.fill(OFFSETS_AT_ONCE, &mut offsets)? {
+                            rest = None;
+                        }
                     }
                 }
             }
@@ -111,14 +134,18 @@ impl Access<'_> {
             _ if count > 0 => counts.push((document, count)),
             _ => {}
         };
+        let parts = self.parts_of_scope(scope)?;
         if phrase.terms().len() > 1 || !self.counts_words() {
+            if self.counts_on_rules(phrase, &parts)? {
+                self.count_on_rules(phrase, &parts, &mut add)?;
+                return Ok(counts);
+            }
             self.search(phrase, scope, &mut |document, offsets| {
                 add(document, offsets.len() as u64);
                 ControlFlow::Continue(())
             })?;
             return Ok(counts);
         }
-        let parts = self.parts_of_scope(scope)?;
         for of_segment in parts.chunk_by(|one, other| one.segment == other.segment) {
             let search = SegmentSearch::new(self, of_segment[0].segment as usize, phrase, 0)?;
             for (part, count) in search.counts(of_segment)? {
@@ -126,6 +153,48 @@ impl Access<'_> {
             }
         }
         Ok(counts)
+    }
+
+    /// Whether a phrase is counted on the rules: where there is so much text that this is cheaper than to find all its
+    /// places, or to find them all might never end.
+    pub(super) fn counts_on_rules(&self, phrase: &Phrase, parts: &[Part]) -> Result<bool> {
+        let terms = phrase.terms().len() as u64;
+        if terms > counts::MOST_TERMS as u64 {
+            return Ok(false);
+        }
+        let (mut bytes, mut symbols, mut segment) = (0_u64, 0_u64, None);
+        for part in parts {
+            bytes = bytes.saturating_add(part.bytes);
+            if segment != Some(part.segment) {
+                segment = Some(part.segment);
+                let slices = self.segment(part.segment as usize)?.slices()?;
+                symbols += (slices.bodies_length() + slices.root_length()) as u64;
+            }
+        }
+        Ok(bytes / BYTES_COUNTED > symbols.saturating_mul(terms - 1).max(symbols / 4))
+    }
+
+    /// Counts a phrase in parts, on the rules of their segments. What goes across segments is found, too.
+    fn count_on_rules(
+        &self,
+        phrase: &Phrase,
+        parts: &[Part],
+        add: &mut impl FnMut(u32, u64),
+    ) -> Result<()> {
+        let mut passed = (u32::MAX, Passed::default());
+        for of_segment in parts.chunk_by(|one, other| one.segment == other.segment) {
+            let number = of_segment[0].segment as usize;
+            let segment = self.segment(number)?;
+            let counts = Counts::new(number, segment, phrase)?;
+            for part in of_segment {
+                if passed.0 != part.document {
+                    passed = (part.document, Passed::default());
+                }
+                counts.pass_places(segment.document_root(part.place as usize), &mut passed.1);
+                add(part.document, passed.1.take_count());
+            }
+        }
+        Ok(())
     }
 
     /// Whether the documents of words are known.
@@ -159,20 +228,33 @@ impl Access<'_> {
 #[derive(Debug)]
 pub(super) struct SegmentSearch<'a, 'c> {
     access: &'a Access<'c>,
-    segment: &'a Segment<'c>,
-    slices: Slices<'a>,
+    pub(super) segment: &'a Segment<'c>,
+    pub(super) slices: Slices<'a>,
     phrase: &'a Phrase,
     pivot: usize,
-    tokens: &'a [Range<u32>],
+    pub(super) tokens: &'a [Range<u32>],
 }
 
-/// How the pivot is found.
-#[derive(Debug)]
-pub(super) enum Way<'r> {
-    /// Token by token.
-    Tokens,
-    /// By the rules that have it.
-    Rules(&'r Occurrences),
+/// How many occurrences of a phrase are left in each document, where finding all places of its pivot might never end.
+struct Left(Option<HashMap<u32, u64>>);
+
+impl Left {
+    fn new(access: &Access<'_>, phrase: &Phrase, scope: &Scope, parts: &[Part]) -> Result<Self> {
+        if phrase.terms().len() == 1 || !access.counts_on_rules(phrase, parts)? {
+            return Ok(Self(None));
+        }
+        Ok(Self(Some(access.count_by_document(phrase, scope)?.into_iter().collect())))
+    }
+
+    fn any(&self, document: u32) -> bool {
+        self.0.as_ref().is_none_or(|left| left.get(&document).is_some_and(|&left| left > 0))
+    }
+
+    fn found(&mut self, document: u32, count: u64) {
+        if let Some(left) = self.0.as_mut().and_then(|left| left.get_mut(&document)) {
+            *left = left.saturating_sub(count);
+        }
+    }
 }
 
 impl<'a, 'c> SegmentSearch<'a, 'c> {
@@ -244,16 +326,20 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         Ok(counts.filter(|&(_, count)| count > 0).map(|(part, _)| *part).collect())
     }
 
-    /// The cheaper way through some parts, and what it needs.
-    fn way<'r>(&self, parts: &[Part], room: &'r mut Occurrences) -> Result<Way<'r>> {
-        let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
+    /// The rules that have the pivot, unless it is cheaper to go through some parts token by token.
+    fn occurrences<'r>(
+        &self,
+        parts: &[Part],
+        room: &'r mut Occurrences,
+    ) -> Result<Option<&'r Occurrences>> {
+        let bytes = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
         let places: usize = parts.iter().map(|part| self.places(part).len()).sum();
         let scanned = (places + self.slices.bodies_length()) as u64;
-        if bytes / BYTES_PER_TOKEN * SCANNED_PER_TOKEN < scanned {
-            return Ok(Way::Tokens);
+        if bytes / BYTES_PER_TOKEN < scanned / SCANNED_PER_TOKEN {
+            return Ok(None);
         }
         room.scan(self.segment, &self.slices, self.tokens)?;
-        Ok(Way::Rules(room))
+        Ok(Some(&*room))
     }
 
     fn places(&self, part: &Part) -> Range<usize> {
@@ -272,98 +358,23 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         stretches
     }
 
-    /// Appends the offsets of the phrase whose pivot is at some places of a part.
-    fn offsets(
+    /// Adds all offsets of the phrase at some places of a part to what was found; `taken` grows with them.
+    fn add_all(
         &self,
         part: &Part,
-        places: Range<usize>,
-        way: &Way<'_>,
-        into: &mut Vec<u64>,
+        places: Places<'_>,
+        occurrences: Option<&Occurrences>,
+        taken: &Share,
+        found: &mut Vec<(u32, Vec<u64>)>,
     ) -> Result<()> {
-        match way {
-            Way::Tokens => self.offsets_by_tokens(part, places, into),
-            Way::Rules(occurrences) => self.offsets_by_rules(part, places, occurrences, into),
-        }
-    }
-
-    fn offsets_by_tokens(
-        &self,
-        part: &Part,
-        places: Range<usize>,
-        into: &mut Vec<u64>,
-    ) -> Result<()> {
-        let mut stack = Vec::new();
-        let mut failed = Ok(());
-        let mut at = self.slices.before(Measure::Bytes, places.start);
-        for place in places {
-            let (base, first) = (at, into.len());
-            walk::tokens(&self.slices, place..place + 1, &mut stack, |token| {
-                if is_one_of(self.tokens, token) {
-                    match self.segment.token(token) {
-                        Ok(bytes) => into.push(at + leading_space(bytes) as u64),
-                        Err(error) => failed = Err(error),
-                    }
-                }
-                at += self.slices.bytes(token);
-            });
-            self.keep_phrases(part, place, base, first, into)?;
-        }
-        failed
-    }
-
-    fn offsets_by_rules(
-        &self,
-        part: &Part,
-        places: Range<usize>,
-        occurrences: &Occurrences,
-        into: &mut Vec<u64>,
-    ) -> Result<()> {
-        let mut start = places.start;
-        while start < places.end {
-            let end = places.end.min((start / BYTES_EVERY + 1) * BYTES_EVERY);
-            let mut has = false;
-            let mut symbols = [0_u32; BYTES_EVERY];
-            for (symbol, place) in symbols.iter_mut().zip(start..end) {
-                *symbol = self.slices.root(place);
-                has |= occurrences.is_in(*symbol);
-            }
-            if has {
-                let mut at = self.slices.before(Measure::Bytes, start);
-                for (&symbol, place) in symbols.iter().zip(start..end) {
-                    if occurrences.is_in(symbol) {
-                        let first = into.len();
-                        occurrences.append(self.segment, &self.slices, symbol, at, into)?;
-                        self.keep_phrases(part, place, at, first, into)?;
-                    }
-                    at += self.slices.bytes(symbol);
-                }
-            }
-            start = end;
-        }
-        Ok(())
-    }
-
-    /// The offsets of the phrase in a part, or in a document that it is of, by the places that have the pivot.
-    pub(super) fn offsets_at(
-        &self,
-        part: &Part,
-        places: &[u32],
-        occurrences: &Occurrences,
-        into: &mut Vec<u64>,
-    ) -> Result<()> {
-        // The place that was summed up to, and the bytes before it.
-        let mut summed = (usize::MAX, 0);
-        for &place in places {
-            let place = place as usize;
-            let at = match summed.0 <= place && place - summed.0 < BYTES_EVERY / 2 {
-                true => (summed.0..place)
-                    .fold(summed.1, |sum, place| sum + self.slices.bytes(self.slices.root(place))),
-                false => self.slices.before(Measure::Bytes, place),
-            };
-            summed = (place, at);
-            let first = into.len();
-            occurrences.append(self.segment, &self.slices, self.slices.root(place), at, into)?;
-            self.keep_phrases(part, place, at, first, into)?;
+        let mut finder = Finder::new(self, part, places, occurrences);
+        let mut more = true;
+        while more {
+            let mut offsets = Vec::new();
+            more = finder.fill(OFFSETS_AT_ONCE, &mut offsets)?;
+            // Lists that are put together grow by halves.
+            taken.grow(2 * size_of_val(&offsets[..]) as u64, "the places of a search")?;
+            push(found, part.document, offsets);
         }
         Ok(())
     }
@@ -371,7 +382,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
     /// Makes of the offsets of the pivot from `first` on (in the segment's text, at a place whose text starts at `base`)
     /// those of the phrase in the document, and drops those at which the phrase is not.
     #[inline]
-    fn keep_phrases(
+    pub(super) fn keep_phrases(
         &self,
         part: &Part,
         place: usize,
@@ -448,14 +459,13 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         &self,
         parts: &[Part],
         room: &mut Occurrences,
+        taken: &Share,
         found: &mut Vec<(u32, Vec<u64>)>,
     ) -> Result<()> {
         let parts = self.parts_with_pivot(parts)?;
-        let way = self.way(&parts, room)?;
+        let occurrences = self.occurrences(&parts, room)?;
         for part in &parts {
-            let mut offsets = Vec::new();
-            self.offsets(part, self.places(part), &way, &mut offsets)?;
-            push(found, part.document, offsets);
+            self.add_all(part, Places::Range(self.places(part)), occurrences, taken, found)?;
         }
         Ok(())
     }
@@ -466,6 +476,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         parts: &[Part],
         postings: &Postings,
         room: &mut (Reached, Occurrences),
+        taken: &Share,
         found: &mut Vec<(u32, Vec<u64>)>,
     ) -> Result<()> {
         if self.tokens.is_empty() || parts.is_empty() {
@@ -473,7 +484,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         }
         let (reached, occurrences) = room;
         if self.is_short(parts)? {
-            occurrences.start(&self.slices, self.tokens);
+            occurrences.start(self.segment, &self.slices, self.tokens)?;
             for part in parts {
                 reached.places.clear();
                 for place in self.places(part) {
@@ -481,9 +492,8 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
                         reached.places.push(place as u32);
                     }
                 }
-                let mut offsets = Vec::new();
-                self.offsets_at(part, &reached.places, occurrences, &mut offsets)?;
-                push(found, part.document, offsets);
+                let places = Places::List(reached.places.iter());
+                self.add_all(part, places, Some(occurrences), taken, found)?;
             }
             return Ok(());
         }
@@ -500,9 +510,8 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
             let end =
                 start + places[start..].partition_point(|&place| (place as usize) < of_part.end);
             if start < end {
-                let mut offsets = Vec::with_capacity(end - start);
-                self.offsets_at(part, &places[start..end], occurrences, &mut offsets)?;
-                push(found, part.document, offsets);
+                let list = Places::List(places[start..end].iter());
+                self.add_all(part, list, Some(occurrences), taken, found)?;
             }
             places = &places[end..];
         }
@@ -514,7 +523,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         if parts.len() == self.segment.document_count() {
             return Ok(false);
         }
-        let bytes: u64 = parts.iter().map(|part| part.bytes).sum();
+        let bytes = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
         let occurrences = match self.segment.word_documents() {
             Some(_) => self.total()?,
             None => TYPICAL_OCCURRENCES,

@@ -11,6 +11,7 @@ use memchr::memmem;
 use tadoc_core::archive::{Archive, Index, WordDocuments};
 use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WORDS_EVERY};
 use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
+use tadoc_core::{Budget, Share};
 
 use super::build;
 use super::kept::{KeptSegment, Read};
@@ -34,6 +35,8 @@ pub struct Segment<'c> {
     word_documents: OnceLock<WordDocuments>,
     texts: OnceLock<Texts>,
     mapped: Index,
+    /// What all that is derived takes of the archive's budget.
+    share: Share,
 }
 
 impl<'c> Segment<'c> {
@@ -44,9 +47,10 @@ impl<'c> Segment<'c> {
         let index = index.min(corpus.index_of(number));
         if index == Index::None {
             let (grammar, dictionary) = corpus.segment(number)?;
+            let share = build::share(&grammar, corpus.budget())?;
             let tokens = TokenStore::new(dictionary, text_bytes);
             tokens.load()?;
-            let navigation = build::navigation(&grammar, &tokens, text_bytes)?;
+            let navigation = build::navigation(&grammar, &tokens, text_bytes, corpus.budget())?;
             let root = OnceLock::from(build::root(&grammar));
             return Ok(Self {
                 archive,
@@ -57,6 +61,7 @@ impl<'c> Segment<'c> {
                 word_documents: OnceLock::new(),
                 texts: OnceLock::new(),
                 mapped: index,
+                share,
             });
         }
         let number =
@@ -71,15 +76,21 @@ impl<'c> Segment<'c> {
                 )
             },
         );
+        let (navigation, dictionary) = (navigation?, dictionary?);
+        let separators = dictionary.token_count() - dictionary.word_token_count();
+        if navigation.separator_newlines.len() != separators as usize {
+            return Err(super::damaged_index("it has other separators than the dictionary"));
+        }
         Ok(Self {
             archive,
             number,
-            navigation: navigation?,
+            navigation,
             root: root?.map(OnceLock::from).unwrap_or_default(),
-            tokens: TokenStore::new(dictionary?, text_bytes),
+            tokens: TokenStore::new(dictionary, text_bytes),
             word_documents: word_documents?.map(OnceLock::from).unwrap_or_default(),
             texts: OnceLock::new(),
             mapped: index,
+            share: corpus.budget().share(),
         })
     }
 
@@ -97,6 +108,7 @@ impl<'c> Segment<'c> {
             word_documents: OnceLock::from(word_documents),
             texts: OnceLock::new(),
             mapped: Index::Fast,
+            share: corpus.budget().share(),
         })
     }
 
@@ -119,6 +131,11 @@ impl<'c> Segment<'c> {
             Index::Small => (heap + root + words, elsewhere + navigation),
             Index::Fast => (heap, elsewhere + navigation + root + words),
         }
+    }
+
+    /// What may be taken for all that is decoded of the archive.
+    pub(super) fn budget(&self) -> &Budget {
+        self.share.budget()
     }
 
     /// How many tokens there are.
@@ -165,6 +182,9 @@ impl<'c> Segment<'c> {
 
     /// Unpacks all words and puts them into a table.
     pub(super) fn load_words(&self) -> Result<()> {
+        if !self.tokens.has_table() {
+            self.share.grow(32 * u64::from(self.tokens.word_count()), "the table of words")?;
+        }
         self.tokens.load_table()
     }
 
@@ -236,7 +256,11 @@ impl<'c> Segment<'c> {
             return Ok(root);
         }
         let symbols = self.archive.root(self.number)?;
+        self.share.grow(size_of::<u32>() as u64 * symbols.len() as u64, build::WHAT)?;
         let most = u64::from(self.token_count()) + u64::from(self.rule_count());
+        if symbols.iter().any(|&symbol| u64::from(symbol) >= most) {
+            return Err(super::damaged_index("it has fewer rules than the grammar"));
+        }
         let root = Packed::new(symbols.iter().map(|&symbol| symbol.into()), most);
         Ok(self.root.get_or_init(|| root))
     }

@@ -6,7 +6,7 @@ use tadoc_core::archive::{Archive, FastPart, Index, IndexWriter};
 
 use super::build;
 use super::segment::Segment;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, OpenOptions};
 use crate::error::Result;
 use crate::progress::{Observer, Phase, step};
 
@@ -38,8 +38,18 @@ pub(crate) fn check(corpus: &Corpus) -> Result<()> {
 /// Writes an archive anew with this index and no other; gives its length. Written aside and renamed, so that at any moment there
 /// is a whole archive; one that is open goes on with what it has. Memory: one segment, decoded and indexed.
 pub fn store(path: impl AsRef<Path>, index: Index, observer: &dyn Observer) -> Result<u64> {
+    store_with(path, &OpenOptions::new(), index, observer)
+}
+
+/// The same; `options` say how the archive is opened.
+pub fn store_with(
+    path: impl AsRef<Path>,
+    options: &OpenOptions,
+    index: Index,
+    observer: &dyn Observer,
+) -> Result<u64> {
     // Edits stay behind what is stored, and the index is of that.
-    let corpus = Corpus::stored(Archive::open(path.as_ref())?);
+    let corpus = Corpus::stored(Archive::open_within(path.as_ref(), options.memory)?);
     let archive = corpus.archive();
     let mut writer = IndexWriter::create(archive)?;
     if index != Index::None {

@@ -60,13 +60,9 @@ impl Texts {
         let (mut starts, mut bytes, mut stack) = (vec![0; rules], Vec::new(), Vec::new());
         for (_, rule) in chosen {
             starts[rule as usize] = bytes.len() as u64 + 1;
-            let mut failed = Ok(());
             walk::tokens_of_rule(slices, rule, &mut stack, |token| {
-                if let Err(error) = segment.tokens().append(token, &mut bytes) {
-                    failed = Err(error);
-                }
-            });
-            failed?;
+                segment.tokens().append(token, &mut bytes)
+            })?;
         }
         let most = bytes.len() as u64 + 1;
         bytes.resize(bytes.len() + LONGEST as usize, 0);

@@ -234,10 +234,15 @@ impl TokenStore {
         Ok(&bytes[leading_space(bytes)..])
     }
 
+    /// Whether all words are in a table, or never will be.
+    pub(crate) fn has_table(&self) -> bool {
+        self.table.get().is_some() || matches!(self.source, Source::Elsewhere(_))
+    }
+
     /// Unpacks all tokens and puts all words into a table, so that each is found in O(1). Of tokens that are elsewhere there is no
     /// table: they are there to take no memory.
     pub(crate) fn load_table(&self) -> Result<()> {
-        if self.table.get().is_some() || matches!(self.source, Source::Elsewhere(_)) {
+        if self.has_table() {
             return Ok(());
         }
         self.load()?;

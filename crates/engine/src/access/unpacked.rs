@@ -5,9 +5,9 @@
 
 use std::ops::Range;
 
-use tadoc_core::Array;
 use tadoc_core::archive::Tokens;
 use tadoc_core::packed::prefetch;
+use tadoc_core::{Array, Counted};
 
 use crate::error::Result;
 
@@ -30,24 +30,28 @@ pub(crate) struct Unpacked {
     /// Behind the last token there are [`SHORT`] bytes more.
     bytes: Array<u8>,
     ends: Array<u32>,
+    _held: Counted<()>,
 }
 
 impl Unpacked {
     pub(super) fn new(tokens: Tokens) -> Result<Self> {
-        let (mut bytes, ends) = tokens.into_parts();
+        let (mut bytes, ends, held) = tokens.into_parts();
         let too_long = |_| malformed("the words of a segment have more than 4 GiB");
         let ends = ends.into_iter().map(|end| u32::try_from(end).map_err(too_long));
         let ends = ends.collect::<Result<Vec<u32>>>()?;
         bytes.reserve_exact(SHORT);
         bytes.extend_from_slice(&[0; SHORT]);
-        Ok(Self { bytes: bytes.into(), ends: ends.into() })
+        Ok(Self { bytes: bytes.into(), ends: ends.into(), _held: held })
     }
 
     /// So many tokens that were unpacked before: what [`Unpacked::parts`] gave.
     pub(super) fn from_parts(bytes: Array<u8>, ends: Array<u32>, tokens: u64) -> Result<Self> {
         let end = ends.last().map_or(0, |&end| end as usize);
         let whole = ends.len() as u64 == tokens && bytes.len() == end + SHORT && ends.is_sorted();
-        if whole { Ok(Self { bytes, ends }) } else { Err(malformed("tokens that are cut wrongly")) }
+        match whole {
+            true => Ok(Self { bytes, ends, _held: Counted::default() }),
+            false => Err(malformed("tokens that are cut wrongly")),
+        }
     }
 
     /// The bytes, with [`SHORT`] more behind them, and where each token ends.

@@ -9,19 +9,26 @@ use crate::error::Result;
 /// Bytes of room behind what is read.
 pub(super) const ROOM: usize = 128;
 
-/// Calls `each` with the tokens of some places of the root, in order. `stack` is room to work in.
+/// Calls `each` with the tokens of some places of the root, in order: at most so many, each of which has a byte, so that
+/// an index whose lengths are wrong leads to no more than it announces. `stack` is room to work in.
 #[inline]
 pub(super) fn tokens(
     slices: &Slices<'_>,
     places: Range<usize>,
+    most: u64,
     stack: &mut Vec<Range<usize>>,
     mut each: impl FnMut(u32),
-) {
+) -> Result<()> {
+    let mut left = most;
+    stack.clear();
     for place in places {
         let mut symbol = slices.root(place);
         loop {
             match slices.rule_of(symbol) {
-                None => each(symbol),
+                None => {
+                    left = left.checked_sub(1).ok_or_else(too_long)?;
+                    each(symbol);
+                }
                 Some(rule) => stack.push(slices.body(rule)),
             }
             match next_symbol(slices, stack) {
@@ -30,23 +37,34 @@ pub(super) fn tokens(
             }
         }
     }
+    Ok(())
 }
 
-/// Calls `each` with the tokens of a rule, in order. `stack` is room to work in.
+/// Calls `each` with the tokens of a rule, in order, of which there are no more than it has bytes. `stack` is room to work
+/// in.
 pub(super) fn tokens_of_rule(
     slices: &Slices<'_>,
     rule: u32,
     stack: &mut Vec<Range<usize>>,
-    mut each: impl FnMut(u32),
-) {
+    mut each: impl FnMut(u32) -> Result<()>,
+) -> Result<()> {
+    let mut left = slices.bytes(slices.token_count() + rule);
     stack.clear();
     stack.push(slices.body(rule));
     while let Some(symbol) = next_symbol(slices, stack) {
         match slices.rule_of(symbol) {
-            None => each(symbol),
+            None => {
+                left = left.checked_sub(1).ok_or_else(too_long)?;
+                each(symbol)?;
+            }
             Some(rule) => stack.push(slices.body(rule)),
         }
     }
+    Ok(())
+}
+
+fn too_long() -> crate::Error {
+    super::damaged_index("a rule has more text than it announces")
 }
 
 /// Goes to places of an archive. Keeps what it has found out about the last segment, and room to work in, so one is used again
@@ -93,14 +111,14 @@ impl<'a, 'c> Reader<'a, 'c> {
         let end = offset.saturating_add(length).min(access.documents[document as usize].bytes);
         let mut at = offset;
         while at < end {
-            let Some(part) = access.part_at(document, at)? else { break };
+            let Some(part) = access.part_at(document, at)? else { return Err(too_short()) };
             let wanted = end.min(part.offset + part.bytes) - at;
             let before = into.len();
             // Tokens are copied with a few bytes more than they have.
             into.reserve(wanted.min(PIECE as u64) as usize + ROOM);
             self.read_part(&part, part.text_start + (at - part.offset), wanted as usize, into)?;
             if into.len() == before {
-                break;
+                return Err(too_short());
             }
             at += (into.len() - before) as u64;
         }
@@ -167,9 +185,13 @@ impl<'a, 'c> Reader<'a, 'c> {
     }
 }
 
+fn too_short() -> crate::Error {
+    super::damaged_index("a document has less text than it announces")
+}
+
 /// The next symbol of the innermost body that has one.
 #[inline]
-fn next_symbol(slices: &Slices<'_>, stack: &mut Vec<Range<usize>>) -> Option<u32> {
+pub(super) fn next_symbol(slices: &Slices<'_>, stack: &mut Vec<Range<usize>>) -> Option<u32> {
     loop {
         let body = stack.last_mut()?;
         if let Some(at) = body.next() {

@@ -257,25 +257,26 @@ pub fn cooccurrence<'v>(
     Ok(by_weights(Box::new(counts)))
 }
 
-/// Pairs of terms within a window of `window` terms (2: next to each other) in the order of the text, with
-/// scores; in the order of one of them. Pairs below the least count are left out, and scores are not changed by that.
+/// Pairs of terms that stand at most `window` terms apart (1: next to each other) in the order of the text, with
+/// scores; in the order of one of them. NLTK counts both ends: its `window_size` is one more. Pairs below the least
+/// count are left out, and scores are not changed by that.
 pub fn collocations<'v>(
     view: &'v View,
     window: usize,
     measure: Measure,
     limits: &Limits,
 ) -> Result<Answered<'v>> {
-    check_length("a window", window, 2, WIDEST_WINDOW)?;
+    check_length("a window", window, 1, WIDEST_WINDOW)?;
     check_root(view)?;
     let occurrences = occurrences(view.network(), ..);
     // The most frequent pairs are not those of the highest scores, so all are counted.
     let unlimited = Limits { top: None, ..*limits };
-    let counted = count_pairs(view, window - 1, true, &unlimited, &occurrences)?;
+    let counted = count_pairs(view, window, true, &unlimited, &occurrences)?;
     let rows = counted.rows().map_err(temporary)?;
     let collocations = Collocations::new(
         rows.into_par_iter(),
         counted.packing(),
-        window,
+        window + 1,
         occurrences.items,
         measure,
         limits.top,

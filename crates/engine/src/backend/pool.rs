@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tadoc_core::new_file::Permissions;
 use tadoc_core::{Limits, Task, View};
-use tadoc_pool::{Persist, Pool, PoolBackend, Resumption};
+use tadoc_pool::{Patience, Persist, Pool, PoolBackend, Resumption};
 use xxhash_rust::xxh64::{Xxh64, xxh64};
 
 use super::{Choice, PoolReport, Run};
@@ -25,6 +25,7 @@ use crate::view::{self, Detail, Origin};
 pub struct PoolFile {
     path: PathBuf,
     persist: Persist,
+    patience: Patience,
     open: Mutex<Option<OpenPool>>,
 }
 
@@ -39,7 +40,13 @@ struct OpenPool {
 impl PoolFile {
     /// A pool at this path, which need not be there yet.
     pub fn new(path: impl AsRef<Path>, persist: Persist) -> Self {
-        Self { path: path.as_ref().to_owned(), persist, open: Mutex::default() }
+        let path = path.as_ref().to_owned();
+        Self { path, persist, patience: Patience::default(), open: Mutex::default() }
+    }
+
+    /// The same, with another patience where another process has it.
+    pub fn with_patience(self, patience: Patience) -> Self {
+        Self { patience, ..self }
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<OpenPool>> {
@@ -60,12 +67,20 @@ impl PoolFile {
         if open.as_ref().is_none_or(|open| open.archives != archives) {
             // One process can have a pool once.
             *open = None;
-            let backend = PoolBackend::new(open_pool(&self.path, corpora)?, self.persist);
+            let pool = open_pool(&self.path, corpora, self.patience)?;
+            let backend = PoolBackend::new(pool, self.persist);
             *open = Some(OpenPool { backend, archives, network: None });
         }
         let open = open.as_mut().expect("it was just opened");
         let question = question(analyzer, documents);
         let stored = open.backend.pool().view(question, detail == Detail::Counts)?;
+        // A pool does not know how many documents there are, and rows show their names.
+        let count: u64 = corpora.iter().map(|corpus| corpus.summary().documents).sum();
+        let is_of_these = |view: &View| {
+            let last = view.network().documents().last();
+            last.is_none_or(|&last| u64::from(last) < count)
+        };
+        let stored = stored.filter(is_of_these);
         let (view, origin) = match stored {
             Some(view) => (view, Origin::Pool),
             None => {
@@ -134,14 +149,14 @@ pub fn notes(chains: &[Resumption]) -> Vec<String> {
 }
 
 /// Opens or makes the pool of corpora. Nobody may read it who may not read all the archives.
-pub(crate) fn open_pool(path: &Path, corpora: &[&Corpus]) -> Result<Pool> {
+pub(crate) fn open_pool(path: &Path, corpora: &[&Corpus], patience: Patience) -> Result<Pool> {
     let all: tadoc_core::Result<Vec<Permissions>> =
         corpora.iter().map(|corpus| corpus.archive().permissions()).collect();
     let shared = Permissions::shared(all?);
     if let Some(shared) = &shared {
         shared.create_if_missing(path)?;
     }
-    let pool = Pool::open(path, fingerprint(corpora))?;
+    let pool = Pool::open(path, fingerprint(corpora), patience)?;
     // Only now is it known to be a pool, and not another file whose mode is none of our business.
     if let Some(shared) = &shared {
         shared.narrow(path)?;

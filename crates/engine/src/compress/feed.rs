@@ -84,6 +84,25 @@ pub(super) struct Feed {
     split: Split,
     /// A line is refused if it is longer, where a line is a document.
     longest_line: u64,
+    /// Whether inputs that cannot be opened are left out.
+    skip_unreadable: bool,
+    /// Inputs that were.
+    pub(super) unreadable: Vec<Unreadable>,
+}
+
+/// What comes next of the inputs.
+enum Next {
+    Content(Content),
+    /// An input that could not be opened.
+    LeftOut,
+    End,
+}
+
+/// An input that could not be opened.
+pub(super) struct Unreadable {
+    pub(super) input: usize,
+    pub(super) path: PathBuf,
+    pub(super) why: String,
 }
 
 /// An input that fills several batches.
@@ -114,7 +133,14 @@ impl OpenStream {
 }
 
 impl Feed {
-    pub(super) fn new(inputs: Vec<Input>, lexer: Lexer, split: Split, longest_line: u64) -> Self {
+    /// Hands out `inputs`. A line is refused if it is longer than `longest_line`, where it is a document.
+    pub(super) fn new(
+        inputs: Vec<Input>,
+        lexer: Lexer,
+        split: Split,
+        longest_line: u64,
+        skip_unreadable: bool,
+    ) -> Self {
         let sources: Vec<(usize, Source)> =
             inputs.into_iter().map(|input| input.source).enumerate().collect();
         Self {
@@ -125,6 +151,8 @@ impl Feed {
             lexer,
             split,
             longest_line,
+            skip_unreadable,
+            unreadable: Vec::new(),
         }
     }
 
@@ -151,11 +179,21 @@ impl Feed {
     }
 
     fn next_content(&mut self) -> Result<Option<Content>> {
+        loop {
+            match self.content_or_left_out()? {
+                Next::Content(content) => return Ok(Some(content)),
+                Next::LeftOut => {}
+                Next::End => return Ok(None),
+            }
+        }
+    }
+
+    fn content_or_left_out(&mut self) -> Result<Next> {
         match self.open.take() {
             Some(OpenInput::File { file, piece, from }) => {
-                return self.part(file, piece, from).map(Some);
+                return self.part(file, piece, from).map(Next::Content);
             }
-            Some(OpenInput::Stream(stream)) => return self.read_stream(stream).map(Some),
+            Some(OpenInput::Stream(stream)) => return self.read_stream(stream).map(Next::Content),
             None => {}
         }
         let mut files: Vec<FileInput> = Vec::new();
@@ -163,13 +201,14 @@ impl Feed {
         // Small files are gathered until a batch is full or another kind of input comes.
         while let Some((_, Source::File(_))) = self.inputs.as_slice().first() {
             let Some((input, Source::File(path))) = self.inputs.next() else { unreachable!() };
-            let file = look_at(input, path)?;
+            let looked_at = look_at(input, &path);
+            let Some(file) = self.opened(input, &path, looked_at)? else { continue };
             if file.bytes > BATCH {
                 if files.is_empty() {
-                    return self.part(file, 0, 0).map(Some);
+                    return self.part(file, 0, 0).map(Next::Content);
                 }
                 self.open = Some(OpenInput::File { file, piece: 0, from: 0 });
-                return Ok(Some(Content::Files(files)));
+                return Ok(Next::Content(Content::Files(files)));
             }
             bytes += file.bytes;
             files.push(file);
@@ -178,19 +217,41 @@ impl Feed {
             }
         }
         if !files.is_empty() {
-            return Ok(Some(Content::Files(files)));
+            return Ok(Next::Content(Content::Files(files)));
         }
         match self.inputs.next() {
-            None => Ok(None),
+            None => Ok(Next::End),
             Some((_, Source::File(_))) => unreachable!("files were gathered"),
             Some((input, Source::Bytes(bytes))) => {
                 let stream: Box<dyn Read + Send> = Box::new(std::io::Cursor::new(bytes));
-                self.read_stream(OpenStream::new(input, PathBuf::new(), stream)).map(Some)
+                self.read_stream(OpenStream::new(input, PathBuf::new(), stream)).map(Next::Content)
             }
             Some((input, Source::Stream(path, open))) => {
-                let stream = open().map_err(|error| Error::io(&path, error))?;
-                self.read_stream(OpenStream::new(input, path, stream)).map(Some)
+                match self.opened(input, &path, open())? {
+                    Some(stream) => {
+                        self.read_stream(OpenStream::new(input, path, stream)).map(Next::Content)
+                    }
+                    None => Ok(Next::LeftOut),
+                }
             }
+        }
+    }
+
+    /// What was opened; `None` if it could not be and is left out.
+    fn opened<T>(
+        &mut self,
+        input: usize,
+        path: &Path,
+        opened: std::io::Result<T>,
+    ) -> Result<Option<T>> {
+        match opened {
+            Ok(opened) => Ok(Some(opened)),
+            Err(error) if self.skip_unreadable => {
+                let (path, why) = (path.to_owned(), error.to_string());
+                self.unreadable.push(Unreadable { input, path, why });
+                Ok(None)
+            }
+            Err(error) => Err(Error::io(path, error)),
         }
     }
 
@@ -272,8 +333,8 @@ impl Feed {
     }
 }
 
-fn look_at(input: usize, path: PathBuf) -> Result<FileInput> {
-    let metadata = std::fs::metadata(&path).map_err(|error| Error::io(&path, error))?;
+fn look_at(input: usize, path: &Path) -> std::io::Result<FileInput> {
+    let metadata = std::fs::metadata(path)?;
     Ok(FileInput {
         input,
         path: path.into(),

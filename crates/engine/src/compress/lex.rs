@@ -14,6 +14,7 @@ use super::{Split, Watch};
 use crate::build::interner::Interner;
 use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
+use crate::threads::{self, MOST_THREADS, spawn};
 
 /// A batch, lexed by one of the threads.
 struct LexedBatch {
@@ -67,8 +68,8 @@ impl Budget {
     /// What was asked for; where nothing was, what the machine has, within reason.
     pub(crate) fn new(memory: Option<u64>, threads: Option<usize>) -> Result<Self> {
         let threads = match threads {
-            Some(threads) => threads.max(1),
-            None => std::thread::available_parallelism().map_or(1, usize::from),
+            Some(threads) => threads.clamp(1, MOST_THREADS),
+            None => threads::default_count(),
         };
         let least = Self::least(threads);
         let memory = memory.unwrap_or_else(|| super::default_memory().max(least));
@@ -123,12 +124,19 @@ pub(super) fn lex_segment(
     let mut failure = None;
     let mut next = feed.lock().expect("no thread panics with the lock").position();
     std::thread::scope(|scope| {
-        let threads: Vec<_> = (0..budget.threads)
-            .map(|thread| {
-                let (sender, stop) = (sender.clone(), &stop);
-                scope.spawn(move || work(thread, feed, lexer, split, stop, &sender))
-            })
-            .collect();
+        let mut threads = Vec::with_capacity(budget.threads);
+        for thread in 0..budget.threads {
+            let (sender, stop) = (sender.clone(), &stop);
+            match spawn(scope, move || work(thread, feed, lexer, split, stop, &sender)) {
+                Ok(started) => threads.push(started),
+                // Those that were started do all the work.
+                Err(_) if thread > 0 => break,
+                Err(error) => {
+                    failure = Some(error);
+                    break;
+                }
+            }
+        }
         drop(sender);
         let mut full = false;
         let (mut tokens, mut text) = (0_u64, 0_u64);

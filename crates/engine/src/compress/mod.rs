@@ -16,7 +16,8 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 use tadoc_core::archive::{
-    Archive, ArchiveLock, ArchiveWriter, Digester, DocumentTable, EncodedSegment, Summary,
+    Archive, ArchiveLock, ArchiveWriter, Base, Digester, DocumentTable, EncodedDictionary,
+    EncodedSegment, Origin, Summary,
 };
 
 use tadoc_core::new_file::{Destination, Found};
@@ -26,10 +27,15 @@ pub(crate) use self::lex::Budget;
 use self::lex::{Piece, lex_segment};
 pub(crate) use self::segment::figures;
 pub(crate) use self::watch::Watch;
+use crate::build::builder::CancelFlag;
 use crate::build::lexer::Lexer;
+use crate::corpus::files::LINE_DIGITS;
 use crate::error::{Error, Result};
-use crate::progress::{Observer, Phase, step};
-use crate::{Document, Level, SegmentInfo, Timestamp};
+use crate::origin::{self, NamesFrom};
+use crate::progress::{Observer, Phase};
+use crate::{Document, Level, OpenOptions, SegmentInfo, Timestamp, names, threads};
+
+pub use tadoc_core::archive::Split;
 
 /// Which method finds the repetitions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -39,16 +45,6 @@ pub enum Builder {
     RePair,
     /// Sequitur: online, the papers' method, one thread a segment.
     Sequitur,
-}
-
-/// How files become documents.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Split {
-    /// A file is a document.
-    #[default]
-    Files,
-    /// A line, with its line feed, is a document: `NAME:0000000001` and so on.
-    Lines,
 }
 
 /// How to compress.
@@ -67,6 +63,10 @@ pub struct CompressOptions {
     pub memory: Option<u64>,
     /// Threads to use; `None`: as many as the machine has cores.
     pub threads: Option<usize>,
+    /// Where the names of the inputs come from, to be recorded for those who add further files.
+    pub names_from: Option<NamesFrom>,
+    /// Leave out inputs that cannot be opened, rather than fail.
+    pub skip_unreadable: bool,
     /// Replace the output if it exists.
     pub force: bool,
 }
@@ -117,6 +117,8 @@ pub struct CompressReport {
     pub segments: u64,
     /// Files that grew while they were read; what was there when they were opened is in the archive.
     pub grown: Vec<PathBuf>,
+    /// Inputs that could not be opened and were left out, and why.
+    pub unreadable: Vec<(PathBuf, String)>,
 }
 
 /// What wrote the archive, in its own words.
@@ -124,8 +126,6 @@ pub(crate) const WRITTEN_BY: &str = concat!("tadoc ", env!("CARGO_PKG_VERSION"))
 /// More memory makes larger segments: 0 to 4% smaller archives, at up to a third more time a byte, because
 /// what is paired no longer fits into the caches.
 const MOST_DEFAULT_MEMORY: u64 = 1 << 30;
-/// Digits of the line number in the names of lines: names sort as numbers do.
-const LINE_DIGITS: usize = 10;
 
 /// Compresses `inputs` into a new archive at `output`.
 ///
@@ -146,9 +146,10 @@ pub fn compress(
     let watch = Watch::of_inputs(observer, &inputs);
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
-    let feed = Feed::new(inputs, options.lexer, options.split, budget.longest_line());
-    let feed = Mutex::new(feed);
-    let pool = thread_pool(budget.threads);
+    let longest_line = budget.longest_line();
+    let skip = options.skip_unreadable;
+    let feed = Mutex::new(Feed::new(inputs, options.lexer, options.split, longest_line, skip));
+    let pool = threads::pool(Some(budget.threads))?;
     let mut writer = ArchiveWriter::create(output)?;
     let mut segments: Vec<SegmentInfo> = Vec::new();
     let mut grown = Vec::new();
@@ -163,6 +164,9 @@ pub fn compress(
         segments.push(SegmentInfo { first_document, documents: count, ..info });
         watch.built();
     }
+    let unreadable = feed.into_inner().expect("no thread panics with the lock").unreadable;
+    let left_out: Vec<usize> = unreadable.iter().map(|left_out| left_out.input).collect();
+    let origin = documents.origin(&left_out, options.names_from.as_ref(), output);
     let table = documents.finish()?;
     let summary = Summary {
         written_by: WRITTEN_BY.into(),
@@ -172,6 +176,7 @@ pub fn compress(
         documents: table.documents.len() as u64,
         text_bytes: table.documents.iter().map(|document| document.bytes).sum(),
         segments,
+        origin,
     };
     let _lock = lock_to_replace(output, options.force)?;
     let archive_bytes = writer.finish(&table, &summary, options.force)?;
@@ -183,6 +188,7 @@ pub fn compress(
         archive_bytes,
         segments: summary.segments.len() as u64,
         grown,
+        unreadable: unreadable.into_iter().map(|left_out| (left_out.path, left_out.why)).collect(),
     })
 }
 
@@ -201,11 +207,6 @@ impl Builder {
     }
 }
 
-/// Threads of our own: nothing global is set up or shared.
-pub(crate) fn thread_pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().expect("threads can be started")
-}
-
 /// Three quarters of what the machine has free, within reason.
 fn default_memory() -> u64 {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
@@ -218,23 +219,16 @@ fn default_memory() -> u64 {
     }
 }
 
-/// Whether a document can have that name.
-pub(crate) fn check_name(name: &[u8]) -> Result<()> {
-    let reason = match name {
-        [] => "it is empty",
-        name if name.contains(&0) => "it has a NUL in it",
-        _ => return Ok(()),
-    };
-    Err(Error::BadName { name: name.to_vec(), reason })
-}
-
 /// Checks the names, and puts the inputs in their order.
 fn sorted_by_name(mut inputs: Vec<Input>, split: Split) -> Result<Vec<Input>> {
     for input in &inputs {
-        check_name(&input.name)?;
+        names::check_new(&input.name)?;
     }
+    inputs.sort_by(|left, right| left.name.cmp(&right.name));
+    let all: Vec<&[u8]> = inputs.iter().map(|input| &input.name[..]).collect();
+    names::check_no_file_is_a_folder(&all)?;
     match split {
-        Split::Files => inputs.sort_by(|left, right| left.name.cmp(&right.name)),
+        Split::Files => {}
         // The names of lines go on with a colon, which may come before or behind what other names have.
         Split::Lines => inputs.sort_by(|left, right| {
             let with_colon = |input: &Input| [&input.name[..], b":"].concat();
@@ -259,6 +253,8 @@ struct Documents {
     open: bool,
     /// An input, and how many lines of it came by.
     lines: (usize, u64),
+    /// Whether each input has a document.
+    has_document: Vec<bool>,
 }
 
 impl Documents {
@@ -271,6 +267,7 @@ impl Documents {
             hashes: Vec::new(),
             open: false,
             lines: (usize::MAX, 0),
+            has_document: vec![false; inputs.len()],
         }
     }
 
@@ -278,6 +275,7 @@ impl Documents {
     fn add(&mut self, pieces: &[Piece]) -> (u64, u64) {
         let first = self.documents.len() as u64 - u64::from(self.open);
         for piece in pieces {
+            self.has_document[piece.input] = true;
             if !self.open {
                 let name = self.next_name(piece.input);
                 let (_, modified, mode) = self.inputs[piece.input];
@@ -306,10 +304,37 @@ impl Documents {
         }
     }
 
+    /// How the documents were made of files, if there is something to record. `left_out` are inputs
+    /// that could not be opened.
+    fn origin(
+        &self,
+        left_out: &[usize],
+        names_from: Option<&NamesFrom>,
+        archive: &Path,
+    ) -> Option<Origin> {
+        let split = self.split;
+        if split == Split::Files && names_from.is_none() {
+            return None;
+        }
+        let without =
+            |&input: &usize| !self.has_document[input] && left_out.binary_search(&input).is_err();
+        let mut empty: Vec<Document> = (0..self.inputs.len())
+            .filter(without)
+            .map(|input| {
+                let (name, modified, mode) = self.inputs[input].clone();
+                Document { name, bytes: 0, modified, mode }
+            })
+            .collect();
+        empty.sort_by(|left, right| left.name.cmp(&right.name));
+        let base = names_from.map_or(Base::Unknown, |from| origin::base_of(&from.folder, archive));
+        let prefix = names_from.map_or_else(Vec::new, |from| from.prefix.clone());
+        Some(Origin { split, base, prefix, empty })
+    }
+
     /// The table, in byte order of names. An input called as a line of another one can be out of order.
     fn finish(self) -> Result<DocumentTable> {
         if let Some(pair) = self.documents.windows(2).find(|pair| pair[0].name >= pair[1].name) {
-            let reason = "it looks like the name of a line of another input";
+            let reason = "looks like the name of a line of another input";
             return Err(Error::BadName { name: pair[0].name.clone(), reason });
         }
         let mut digester = Digester::default();
@@ -356,27 +381,49 @@ pub fn transcode(
     force: bool,
     observer: &dyn Observer,
 ) -> Result<CompressReport> {
+    transcode_with(from, &OpenOptions::new(), to, level, force, observer)
+}
+
+/// The same; `options` say how the archive at `from` is opened.
+pub fn transcode_with(
+    from: &Path,
+    options: &OpenOptions,
+    to: &Path,
+    level: Level,
+    force: bool,
+    observer: &dyn Observer,
+) -> Result<CompressReport> {
     Destination::to_write(to, force)?;
     let _lock = lock_to_replace(to, force)?;
-    let archive = Archive::open(from)?;
+    let archive = Archive::open_within(from, options.memory)?;
     let edits = archive.journal()?.edit_count();
     if edits > 0 {
         return Err(Error::HasEdits { path: from.to_owned(), edits });
     }
     let table = archive.documents()?;
-    let summary = Summary { level, written_by: WRITTEN_BY.into(), ..archive.summary().clone() };
+    let origin = archive.summary().origin.as_ref();
+    let summary = Summary {
+        level,
+        written_by: WRITTEN_BY.into(),
+        origin: origin.map(|origin| origin::moved(origin, from, to)),
+        ..archive.summary().clone()
+    };
     let mut writer = ArchiveWriter::create_from(to, &archive)?;
-    let pool = thread_pool(std::thread::available_parallelism().map_or(1, usize::from));
-    let mut done = 0;
+    let pool = threads::pool(None)?;
+    let watch = Watch::of_phase(observer, Phase::Transcoding, summary.text_bytes);
     for number in 0..summary.segments.len() {
-        step(observer, Phase::Transcoding, done, summary.text_bytes)?;
-        done += summary.segments[number].text_bytes;
-        let encoded = pool.install(|| -> Result<EncodedSegment> {
-            let (grammar, dictionary) = archive.segment(number)?;
+        let transcode = |cancel: &CancelFlag| -> Result<EncodedSegment> {
+            let (grammar, dictionary) = archive.segment_unless(number, cancel)?;
             let entries = dictionary.entries(summary.segments[number].text_bytes)?;
-            Ok(EncodedSegment::new(&grammar, &entries.words(), &entries.separators(), level))
-        })?;
-        writer.add_segment(&encoded)?;
+            let (words, separators) = (entries.words(), entries.separators());
+            let dictionary = EncodedDictionary::new(&words, &separators, level, cancel)?;
+            Ok(EncodedSegment::with_dictionary(dictionary, &grammar, level, cancel)?)
+        };
+        watch.check()?;
+        watch.lexed(summary.segments[number].text_bytes);
+        let encoded = watch.during(1, |cancel| pool.install(|| transcode(cancel)))?;
+        writer.add_segment(&encoded?)?;
+        watch.built();
     }
     let archive_bytes = writer.finish(&table, &summary, force)?;
     Ok(CompressReport {
@@ -385,5 +432,6 @@ pub fn transcode(
         archive_bytes,
         segments: summary.segments.len() as u64,
         grown: Vec::new(),
+        unreadable: Vec::new(),
     })
 }

@@ -52,7 +52,7 @@ pub(super) fn build(
             Builder::RePair => RePair::new(dictionary.line_ends.clone()).build(sequence, cancel),
             Builder::Sequitur => Sequitur.build(sequence, cancel),
         },
-        || EncodedDictionary::new(&dictionary.words, &dictionary.separators, level),
+        || EncodedDictionary::new(&dictionary.words, &dictionary.separators, level, cancel),
     );
     let grammar = grammar?;
     let info = SegmentInfo {
@@ -61,9 +61,9 @@ pub(super) fn build(
         words: dictionary.words.len() as u64,
         ..figures(&grammar)
     };
-    cancel.check()?;
+    let dictionary = encoded_dictionary?;
     let _encoding = cancel.stage(share::ENCODE);
-    Ok((EncodedSegment::with_dictionary(encoded_dictionary, &grammar, level), info))
+    Ok((EncodedSegment::with_dictionary(dictionary, &grammar, level, cancel)?, info))
 }
 
 /// The figures of a grammar alone.

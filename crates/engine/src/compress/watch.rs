@@ -12,6 +12,7 @@ use super::{Input, Source};
 use crate::build::builder::CancelFlag;
 use crate::error::Result;
 use crate::progress::{Observer, Phase, step};
+use crate::threads;
 
 /// How often the observer is asked while a grammar is built.
 const INTERVAL: Duration = Duration::from_millis(50);
@@ -23,6 +24,7 @@ const TEXT_PER_BYTE: f64 = 5.0;
 /// An observer, and how much was done.
 pub(crate) struct Watch<'o> {
     observer: &'o dyn Observer,
+    phase: Phase,
     /// Bytes of all inputs; 0 if it is not known how many there are.
     total: u64,
     streams: RefCell<Streams>,
@@ -67,8 +69,13 @@ impl<'o> Watch<'o> {
 
     /// Nothing is done yet of so many bytes; 0 if it is not known how many there are.
     pub(crate) fn new(observer: &'o dyn Observer, total: u64) -> Self {
+        Self::of_phase(observer, Phase::Compressing, total)
+    }
+
+    /// The same for another phase.
+    pub(super) fn of_phase(observer: &'o dyn Observer, phase: Phase, total: u64) -> Self {
         let (lexed, built) = (Cell::new(0), Cell::new(0));
-        Self { observer, total, streams: RefCell::default(), lexed, built }
+        Self { observer, phase, total, streams: RefCell::default(), lexed, built }
     }
 
     /// Tells the observer; an error if it wants the work to end.
@@ -83,7 +90,7 @@ impl<'o> Watch<'o> {
         let done = (LEXED * lexed + (100 - LEXED) * (built + building)) / 100;
         // A file that grew has more than it had.
         let done = if self.total > 0 { done.min(self.total) } else { done };
-        step(self.observer, Phase::Compressing, done, self.total)
+        step(self.observer, self.phase, done, self.total)
     }
 
     /// These pieces were lexed.
@@ -113,15 +120,15 @@ impl<'o> Watch<'o> {
         std::thread::scope(|scope| {
             let (sender, receiver) = mpsc::sync_channel::<()>(1);
             let cancel = &cancel;
-            let worker = scope.spawn(move || {
+            let worker = threads::spawn(scope, move || {
                 let result = work(cancel);
                 drop(sender);
                 result
-            });
+            })?;
             let mut outcome = Ok(());
             while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(INTERVAL) {
                 if outcome.is_ok() {
-                    outcome = self.check_building(cancel.segments_done() / segments as f64);
+                    outcome = self.check_building(cancel.done() / segments as f64);
                     if outcome.is_err() {
                         cancel.cancel();
                     }

@@ -7,7 +7,7 @@
 use std::ops::Range;
 
 use tadoc_core::archive::{Dictionary, Tokens};
-use tadoc_core::{Error, Grammar};
+use tadoc_core::{Budget, Error, Grammar, Share};
 
 use super::Corpus;
 use crate::error::Result;
@@ -29,6 +29,7 @@ pub(crate) struct Segment {
     /// The texts of short rules, and where each starts.
     texts: Vec<u8>,
     text_starts: Vec<u32>,
+    share: Share,
 }
 
 impl Segment {
@@ -36,7 +37,7 @@ impl Segment {
     pub(super) fn load(corpus: &Corpus, number: usize) -> Result<Self> {
         let recorded = corpus.summary().segments[number].text_bytes;
         let (grammar, dictionary) = corpus.segment(number)?;
-        Self::new(number, grammar, dictionary, recorded)
+        Self::new(number, grammar, dictionary, recorded, corpus.budget())
     }
 
     /// Checks that a segment is as long as recorded before anything is expanded.
@@ -45,12 +46,15 @@ impl Segment {
         grammar: Grammar,
         dictionary: Dictionary,
         recorded: u64,
+        budget: &Budget,
     ) -> Result<Self> {
         let tokens = dictionary.tokens(recorded)?;
         drop(dictionary);
+        // For each rule its length, and where its text starts.
+        let share = budget.take(12 * u64::from(grammar.rule_count()), "the texts of rules")?;
         let rule_bytes = grammar.rule_weights(|token| tokens.length(token)).map_err(Error::from)?;
-        let mut segment =
-            Self { grammar, tokens, rule_bytes, texts: Vec::new(), text_starts: Vec::new() };
+        let (texts, text_starts) = (Vec::new(), Vec::new());
+        let mut segment = Self { grammar, tokens, rule_bytes, texts, text_starts, share: share };
         let bytes = segment.length(segment.grammar.root());
         if bytes != recorded {
             return Err(Error::malformed(format!(
@@ -103,6 +107,9 @@ impl Segment {
     /// Writes out texts, children first, until there is no more room.
     fn write_out_short_rules(&mut self) {
         let room = (self.grammar.symbols().len() * TEXT_PER_SYMBOL).min(MOST_TEXT);
+        // Without them it is slower, and no less possible.
+        let budget = self.share.budget();
+        let room = room.min((budget.left() / 4) as usize);
         let mut texts: Vec<u8> = Vec::new();
         self.text_starts = vec![NOT_WRITTEN; self.grammar.rule_count() as usize];
         for rule in (0..self.grammar.rule_count()).rev() {
@@ -133,6 +140,8 @@ impl Segment {
             self.text_starts[rule as usize] = start as u32;
         }
         self.texts = texts;
+        // There was room for them a moment ago.
+        let _ = self.share.grow(self.texts.len() as u64, "the texts of rules");
     }
 
     /// The text of a document, piece by piece.

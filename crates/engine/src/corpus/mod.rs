@@ -1,20 +1,23 @@
 //! An open archive: what it holds, and its documents given back.
 
+mod copies;
+pub(crate) mod digests;
 pub(crate) mod expand;
+pub(crate) mod files;
 mod parts;
 mod restore;
+mod target;
 
 use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
-use tadoc_core::Grammar;
 use tadoc_core::archive::journal::Journal;
-use tadoc_core::archive::{
-    Archive, Dictionary, Digester, DocumentTable, Index, PieceHasher, Summary,
-};
+use tadoc_core::archive::{Archive, Dictionary, DocumentTable, Index, PieceHasher, Summary};
+use tadoc_core::{Budget, Grammar, MemoryLimit};
 
+use self::digests::Comparison;
 use self::expand::Segment;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase, step};
@@ -22,8 +25,16 @@ use crate::text::escape;
 use crate::update::{Edited, EditedSegment, EditedText, Ledger};
 use crate::{Document, Info, Lexer};
 
+pub use copies::{TextDigest, TextDigester};
+pub use files::CorpusFile;
 pub(crate) use parts::{Part, parts_of};
-pub use restore::RestoreReport;
+pub use restore::{Existing, RestoreReport, SkippedFile};
+
+/// Whether a file has a name that restoring gives to files on their way: one is left behind by who
+/// is killed, and the next who restores into the same folder removes it.
+pub fn is_unfinished(name: &[u8]) -> bool {
+    crate::names::is_aside(name)
+}
 
 /// Documents are expanded in pieces of about so many bytes.
 const PIECE: usize = 1 << 20;
@@ -84,6 +95,41 @@ impl EditsInfo {
     }
 }
 
+/// How an archive is opened.
+///
+/// ```no_run
+/// # fn main() -> tadoc::Result<()> {
+/// let options = tadoc::OpenOptions::new().memory(4 << 30);
+/// let corpus = tadoc::Corpus::open_with("corpus.tdc", &options)?;
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct OpenOptions {
+    pub(crate) memory: MemoryLimit,
+}
+
+impl OpenOptions {
+    /// The defaults.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Bytes of memory that all that is decoded of the archive may take together. The default is 64 times the length of
+    /// the file, at least 320 MiB and at most half of the machine's memory.
+    #[must_use]
+    pub fn memory(self, bytes: u64) -> Self {
+        self.memory_limit(MemoryLimit::Exactly(bytes))
+    }
+
+    /// The same as a limit of any kind.
+    #[must_use]
+    pub fn memory_limit(self, memory: MemoryLimit) -> Self {
+        Self { memory }
+    }
+}
+
 /// Where a segment is.
 #[derive(Debug)]
 pub(crate) enum Found<'c> {
@@ -108,7 +154,16 @@ impl Corpus {
     /// Opens an archive. Checks header, table and summary; O(sections). If it was edited, all edits that are whole at this moment are
     /// part of the corpus, and no later ones: O(documents + edits).
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
-        let archive = Archive::open(path.as_ref())?;
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// The same, with options.
+    ///
+    /// # Errors
+    /// What is wrong with the archive, and [`tadoc_core::Error::MemoryLimit`] if it needs more memory than is allowed;
+    /// so do all methods that decode more of it.
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        let archive = Archive::open_within(path.as_ref(), options.memory)?;
         let journal = archive.journal()?;
         let corpus = Self::stored(archive).with_journal(&journal)?;
         Ok(Self { edits: EditsInfo::of(&journal), ..corpus })
@@ -153,6 +208,11 @@ impl Corpus {
             Some(edited) => Ok(edited.documents()),
             None => Ok(&self.table()?.documents),
         }
+    }
+
+    /// What may be taken for all that is decoded of it.
+    pub(crate) fn budget(&self) -> &Budget {
+        self.archive.budget()
     }
 
     /// The archive as it is stored.
@@ -256,20 +316,35 @@ impl Corpus {
 
     /// Writes the bytes of documents (places in [`Corpus::documents`], ascending), one after the other;
     /// gives how many. Memory: one segment's grammar and dictionary, whatever the length of a document.
+    ///
+    /// # Errors
+    /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are
+    /// written; what reading and writing give. Documents that edits have changed have no digest.
     pub fn write_documents(
         &self,
         documents: &[usize],
         to: &mut (dyn Write + Send),
         observer: &dyn Observer,
     ) -> Result<u64> {
-        let total = self.total_bytes(documents)?;
-        let mut done = 0;
-        self.for_each_piece(documents, |_, piece, _| {
-            to.write_all(piece).map_err(|source| Error::Io { path: "output".into(), source })?;
+        let table = self.documents()?;
+        let mut comparison = Comparison::new(self, documents)?;
+        let places = comparison.places();
+        let total = self.total_bytes(&places)?;
+        let (mut done, mut written, mut wrong) = (0, 0, None);
+        self.for_each_piece(&places, |place, piece, ends| {
+            let (asked, verdict) = comparison.piece(piece, ends.then_some(&table[place]));
+            if asked {
+                to.write_all(piece)
+                    .map_err(|source| Error::Io { path: "output".into(), source })?;
+                written += piece.len() as u64;
+            }
+            if let Some(error) = verdict.and_then(|verdict| verdict.error(table)) {
+                wrong.get_or_insert(error);
+            }
             done += piece.len() as u64;
             step(observer, Phase::Restoring, done, total)
         })?;
-        Ok(done)
+        wrong.map_or(Ok(written), Err)
     }
 
     /// Checks every checksum, that every document expands to what was compressed, and that an index is what the text gives. If the corpus
@@ -277,38 +352,25 @@ impl Corpus {
     /// that documents are as long as the edits have made them is checked, too.
     pub fn verify(&self, observer: &dyn Observer) -> Result<VerifyReport> {
         if self.edited.is_some() {
-            let stored = Self::stored(self.archive.try_clone()?);
+            let stored =
+                Self { table: self.table.clone(), ..Self::stored(self.archive.try_clone()?) };
             let VerifyReport { sections, .. } = stored.verify(observer)?;
             let all: Vec<usize> = (0..self.documents()?.len()).collect();
             let bytes = self.write_documents(&all, &mut std::io::sink(), observer)?;
             return Ok(VerifyReport { sections, documents: all.len() as u64, bytes });
         }
         let sections = self.archive.check_sections()?;
-        crate::access::check(self)?;
         let table = self.table()?;
+        crate::access::check(self)?;
         let all: Vec<usize> = (0..table.documents.len()).collect();
         let total = self.total_bytes(&all)?;
         let mut bytes = 0;
-        let mut hasher = PieceHasher::default();
-        let mut digester = Digester::default();
-        let mut expected = table.digests.iter();
-        self.for_each_piece(&all, |number, piece, ends| {
-            hasher.update(piece);
+        let mut comparison = Comparison::new(self, &all)?;
+        self.for_each_piece(&all, |place, piece, ends| {
             bytes += piece.len() as u64;
-            if ends {
-                let document = &table.documents[number];
-                let last = number + 1 == table.documents.len();
-                if let Some(found) = digester.document(document.bytes, &hasher.finish(), last) {
-                    let expected =
-                        *expected.next().expect("as many digests as the lengths ask for");
-                    if found != expected {
-                        return Err(Error::WrongDigest {
-                            name: document.name.clone(),
-                            expected,
-                            found,
-                        });
-                    }
-                }
+            let (_, verdict) = comparison.piece(piece, ends.then_some(&table.documents[place]));
+            if let Some(error) = verdict.and_then(|verdict| verdict.error(&table.documents)) {
+                return Err(error);
             }
             step(observer, Phase::Verifying, bytes, total)
         })?;

@@ -1,258 +1,266 @@
 //! Documents back into files.
 //!
-//! Names come from the archive and are not trusted: every folder on the way is opened relative to the one
-//! above it without following links, so nothing is written outside of the folder given, whatever stands in
-//! the way and whoever changes it meanwhile. A file is written aside and appears under its name when it is
-//! whole.
+//! What cannot be written, or is not what was compressed, is left out and told; all else is
+//! restored. A file gets its name only when its bytes were compared with their digest, as far as
+//! they have one. Memory: one segment, and the small files of one run of documents.
 
-use std::fs::File;
-use std::io::Write;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::collections::HashSet;
 use std::path::Path;
 
-use rustix::fs::{
-    AtFlags, Mode, OFlags, Timespec, Timestamps, linkat, mkdirat, openat, renameat, unlinkat,
-};
-use rustix::io::Errno;
+use hashbrown::HashMap;
 
+use super::digests::{Comparison, Verdict};
+use super::files::CorpusFile;
+use super::target::{Failure, NewFile, Target};
 use super::{Corpus, step};
+use crate::Document;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase};
-use crate::text::escape;
-use crate::{Document, Timestamp};
+
+/// So much of a file is kept in memory before it is written aside. Files that wait for the digest
+/// of their run are shorter, but for the first and the last.
+const HELD: usize = 1 << 16;
+
+/// What is done about files that are there already.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Existing {
+    /// They stay as they are, and count as skipped.
+    #[default]
+    Refuse,
+    /// They are replaced.
+    Replace,
+    /// They stay as they are, as if they had been restored.
+    Keep,
+}
 
 /// What came of restoring.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default)]
 pub struct RestoreReport {
-    /// Documents written.
-    pub documents: u64,
+    /// Files written.
+    pub files: u64,
     /// Bytes written.
     pub bytes: u64,
+    /// Files that were there and stay, as [`Existing::Keep`] says.
+    pub kept: u64,
+    /// Files that were not restored, in the order in which that was found.
+    pub skipped: Vec<SkippedFile>,
+}
+
+/// A file that was not restored.
+#[derive(Debug)]
+pub struct SkippedFile {
+    /// Its name.
+    pub name: Vec<u8>,
+    /// Why: [`Error::UnsafeName`], [`Error::Exists`], [`Error::WrongDigest`], or what the system
+    /// said.
+    pub error: Error,
 }
 
 impl Corpus {
-    /// Writes documents (places in [`Corpus::documents`], ascending) as files below `folder`, with their
-    /// times and modes. Nothing is written outside of it, no link is followed, and a file that is there
-    /// already is an error unless `force` is given. All names are checked before anything is written.
+    /// Writes files (of [`Corpus::files`]) below `folder`, with their times and modes. Nothing is
+    /// written outside of it, and no link is followed. Files that cannot be written, are there
+    /// already or are damaged are left out and told.
+    ///
+    /// # Errors
+    /// What reading the archive gives, and what lets nothing more be written: a full disk, a folder
+    /// that may not be written.
     pub fn restore(
         &self,
-        documents: &[usize],
+        files: &[CorpusFile],
         folder: &Path,
-        force: bool,
+        existing: Existing,
         observer: &dyn Observer,
     ) -> Result<RestoreReport> {
-        let table = self.documents()?;
-        for &number in documents {
-            check_name(&table[number].name)?;
-        }
-        let total = self.total_bytes(documents)?;
-        std::fs::create_dir_all(folder).map_err(|error| Error::io(folder, error))?;
-        let mut target = Target::open(folder, force)?;
-        let mut current: Option<NewFile> = None;
-        let mut report = RestoreReport::default();
-        self.for_each_piece(documents, |number, piece, ends| {
-            let document = &table[number];
-            let mut file = match current.take() {
-                Some(file) => file,
-                None => target.create(document)?,
-            };
-            file.write(piece, document, folder)?;
-            report.bytes += piece.len() as u64;
-            if ends {
-                file.finish(document, folder, force)?;
-                report.documents += 1;
-            } else {
-                current = Some(file);
+        let target = Target::open(folder, existing == Existing::Replace)?;
+        let mut restoring = Restoring {
+            documents: self.documents()?,
+            files,
+            existing,
+            target,
+            owners: Vec::new(),
+            drafts: HashMap::new(),
+            waiting: Vec::new(),
+            left_out: HashSet::new(),
+            report: RestoreReport::default(),
+        };
+        restoring.admit()?;
+        let asked: Vec<usize> = restoring.owners.iter().map(|&(place, _)| place).collect();
+        let mut comparison = Comparison::new(self, &asked)?;
+        let places = comparison.places();
+        let total = self.total_bytes(&places)?;
+        let mut done = 0;
+        let mut next = 0;
+        self.for_each_piece(&places, |place, piece, ends| {
+            let document = &restoring.documents[place];
+            let (asked, verdict) = comparison.piece(piece, ends.then_some(document));
+            if asked {
+                let (_, file) = restoring.owners[next];
+                restoring.take(file, piece, ends)?;
+                next += usize::from(ends);
             }
-            step(observer, Phase::Restoring, report.bytes, total)
+            if let Some(verdict) = verdict {
+                restoring.judge(&verdict)?;
+            }
+            done += piece.len() as u64;
+            step(observer, Phase::Restoring, done, total)
         })?;
-        Ok(report)
+        Ok(restoring.report)
     }
 }
 
-/// Names that would leave the folder, or that no file can have.
-fn check_name(name: &[u8]) -> Result<()> {
-    let reason = match name {
-        [b'/', ..] => "its name is absolute",
-        _ if name.contains(&0) => "its name has a NUL in it",
-        _ => {
-            let mut parts = name.split(|&byte| byte == b'/');
-            match parts.find(|part| matches!(*part, b"" | b"." | b"..")) {
-                Some(b"..") => "its name leads out of the folder",
-                Some(_) => "its name has an empty part",
-                None => return Ok(()),
+/// Files that are being restored.
+struct Restoring<'r> {
+    documents: &'r [Document],
+    files: &'r [CorpusFile],
+    existing: Existing,
+    target: Target<'r>,
+    /// The documents to be written, ascending, and the file that each belongs to.
+    owners: Vec<(usize, usize)>,
+    /// Files that have begun.
+    drafts: HashMap<usize, Draft>,
+    /// Files that have all their bytes, and wait for a digest.
+    waiting: Vec<(usize, Text)>,
+    /// Files of which a document has another digest, or that cannot be written.
+    left_out: HashSet<usize>,
+    report: RestoreReport,
+}
+
+/// A file that has begun.
+struct Draft {
+    text: Text,
+    /// Documents that are still to come.
+    left: usize,
+}
+
+enum Text {
+    Held(Vec<u8>),
+    Aside(NewFile, u64),
+}
+
+impl Restoring<'_> {
+    /// Finds the files that can be written; writes those that have no document.
+    fn admit(&mut self) -> Result<()> {
+        for (number, file) in self.files.iter().enumerate() {
+            let admitted = self.target.admits(&file.document);
+            if self.sorted_out(number, admitted)?.is_none() {
+                continue;
+            }
+            self.owners.extend(file.places.iter().map(|&place| (place, number)));
+            if file.places.is_empty() {
+                self.finish(number, Text::Held(Vec::new()))?;
             }
         }
-    };
-    Err(Error::UnsafeName { name: name.to_vec(), reason: reason.into() })
-}
-
-/// The folder that is restored into, and the folders below it that are open now.
-struct Target<'f> {
-    folder: &'f Path,
-    root: OwnedFd,
-    /// Path of the last document's folder: names of the folders and the folders themselves.
-    open: Vec<(Vec<u8>, OwnedFd)>,
-    force: bool,
-}
-
-impl<'f> Target<'f> {
-    fn open(folder: &'f Path, force: bool) -> Result<Self> {
-        let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
-        let root = rustix::fs::open(folder, flags, Mode::empty())
-            .map_err(|error| Error::io(folder, error.into()))?;
-        Ok(Self { folder, root, open: Vec::new(), force })
+        self.owners.sort_unstable();
+        Ok(())
     }
 
-    fn error(&self, document: &Document, error: Errno) -> Error {
-        io_error(self.folder, document, error.into())
-    }
-
-    /// Starts the file of a document, with the folders that it is in.
-    fn create(&mut self, document: &Document) -> Result<NewFile> {
-        let mut parts: Vec<&[u8]> = document.name.split(|&byte| byte == b'/').collect();
-        let name = parts.pop().expect("a split has at least one part").to_vec();
-        let shared =
-            self.open.iter().zip(&parts).take_while(|(open, part)| open.0 == **part).count();
-        self.open.truncate(shared);
-        for part in &parts[shared..] {
-            let above = self.open.last().map_or(self.root.as_fd(), |(_, folder)| folder.as_fd());
-            let folder = open_folder(above, part).map_err(|error| match error {
-                Errno::LOOP | Errno::NOTDIR => Error::UnsafeName {
-                    name: document.name.clone(),
-                    reason: format!("{:?} on its way is a link or a file", escape(part)),
-                },
-                other => self.error(document, other),
-            })?;
-            self.open.push((part.to_vec(), folder));
+    /// Takes a piece of a document of a file.
+    fn take(&mut self, number: usize, piece: &[u8], ends: bool) -> Result<()> {
+        if self.left_out.contains(&number) {
+            return Ok(());
         }
-        let above = self.open.last().map_or(self.root.as_fd(), |(_, folder)| folder.as_fd());
-        if !self.force && rustix::fs::statat(above, &name[..], AtFlags::SYMLINK_NOFOLLOW).is_ok() {
-            return Err(Error::Exists { path: path_of(self.folder, document) });
-        }
-        let folder =
-            above.try_clone_to_owned().map_err(|error| io_error(self.folder, document, error))?;
-        NewFile::create(folder, name).map_err(|error| self.error(document, error))
-    }
-}
-
-/// Opens a folder in another one, made if it is not there; a link is not followed.
-fn open_folder(above: BorrowedFd<'_>, name: &[u8]) -> Result<OwnedFd, Errno> {
-    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-    match openat(above, name, flags, Mode::empty()) {
-        Err(Errno::NOENT) => {
-            match mkdirat(above, name, Mode::from_raw_mode(0o777)) {
-                Ok(()) | Err(Errno::EXIST) => {}
-                Err(error) => return Err(error),
+        let files = self.files;
+        let file = &files[number];
+        let mut draft = self
+            .drafts
+            .remove(&number)
+            .unwrap_or_else(|| Draft { text: Text::Held(Vec::new()), left: file.places.len() });
+        draft.left -= usize::from(ends);
+        let text = match draft.text {
+            Text::Held(mut held) if held.len() + piece.len() <= HELD => {
+                held.extend_from_slice(piece);
+                Some(Text::Held(held))
             }
-            openat(above, name, flags, Mode::empty())
-        }
-        other => other,
-    }
-}
-
-/// A file on its way; dropped before it is finished, it leaves nothing behind.
-struct NewFile {
-    folder: OwnedFd,
-    name: Vec<u8>,
-    aside: Option<Vec<u8>>,
-    file: File,
-}
-
-impl NewFile {
-    fn create(folder: OwnedFd, name: Vec<u8>) -> Result<Self, Errno> {
-        let flags =
-            OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        let mut attempt = 0;
-        loop {
-            // A name of its own, short enough beside names of any length.
-            let aside = format!(".tadoc-{}-{attempt}", std::process::id()).into_bytes();
-            match openat(&folder, &aside[..], flags, Mode::from_raw_mode(0o666)) {
-                Ok(file) => {
-                    return Ok(Self { folder, name, aside: Some(aside), file: file.into() });
+            Text::Held(held) => {
+                let created = self.target.create(&file.document);
+                match self.sorted_out(number, created)? {
+                    Some(mut new) => {
+                        self.write(&mut new, number, &held)?;
+                        self.write(&mut new, number, piece)?;
+                        Some(Text::Aside(new, (held.len() + piece.len()) as u64))
+                    }
+                    None => None,
                 }
-                Err(Errno::EXIST) if attempt < 1000 => attempt += 1,
-                Err(error) => return Err(error),
             }
-        }
-    }
-
-    fn write(&mut self, bytes: &[u8], document: &Document, folder: &Path) -> Result<()> {
-        self.file.write_all(bytes).map_err(|error| io_error(folder, document, error))
-    }
-
-    /// Sets mode and time, and gives the file its name.
-    fn finish(mut self, document: &Document, folder: &Path, force: bool) -> Result<()> {
-        let named = self.set_attributes(document).and_then(|()| {
-            let aside = self.aside.as_deref().expect("not finished yet");
-            if force {
-                renameat(&self.folder, aside, &self.folder, &self.name[..])?;
-                self.aside = None;
-                return Ok(());
+            Text::Aside(mut new, bytes) => {
+                self.write(&mut new, number, piece)?;
+                Some(Text::Aside(new, bytes + piece.len() as u64))
             }
-            // A link, unlike a rename, never replaces what came up meanwhile; the drop removes the other name.
-            linkat(&self.folder, aside, &self.folder, &self.name[..], AtFlags::empty())
-        });
-        named.map_err(|error| match error {
-            Errno::EXIST => Error::Exists { path: path_of(folder, document) },
-            other => io_error(folder, document, other.into()),
-        })
-    }
-
-    fn set_attributes(&self, document: &Document) -> Result<(), Errno> {
-        if let Some(mode) = document.mode {
-            // Permissions only: an archive does not get to make programs that run as someone else.
-            rustix::fs::fchmod(&self.file, Mode::from_raw_mode(mode & 0o777))?;
-        }
-        if let Some(Timestamp { seconds, nanoseconds }) = document.modified {
-            let time = Timespec { tv_sec: seconds, tv_nsec: nanoseconds.into() };
-            rustix::fs::futimens(
-                &self.file,
-                &Timestamps { last_access: time, last_modification: time },
-            )?;
+        };
+        match text {
+            Some(text) if draft.left == 0 => self.waiting.push((number, text)),
+            Some(text) => drop(self.drafts.insert(number, Draft { text, ..draft })),
+            None => {}
         }
         Ok(())
     }
-}
 
-impl Drop for NewFile {
-    fn drop(&mut self) {
-        if let Some(aside) = &self.aside {
-            let _ = unlinkat(&self.folder, &aside[..], AtFlags::empty());
+    /// Gives files their names whose documents are known to be right; drops those that are not. No
+    /// run goes on when a verdict is found, so there is nothing more to wait for.
+    fn judge(&mut self, verdict: &Verdict) -> Result<()> {
+        if verdict.error(self.documents).is_some() {
+            let from = self.owners.partition_point(|&(place, _)| place < verdict.places.start);
+            let to = self.owners.partition_point(|&(place, _)| place < verdict.places.end);
+            for &(_, number) in &self.owners[from..to] {
+                self.drafts.remove(&number);
+                let error = verdict.error(self.documents).expect("it is wrong");
+                if self.left_out.insert(number) {
+                    let name = self.files[number].document.name.clone();
+                    self.report.skipped.push(SkippedFile { name, error });
+                }
+            }
         }
+        for (number, text) in std::mem::take(&mut self.waiting) {
+            if !self.left_out.contains(&number) {
+                self.finish(number, text)?;
+            }
+        }
+        Ok(())
     }
-}
 
-fn path_of(folder: &Path, document: &Document) -> std::path::PathBuf {
-    use std::os::unix::ffi::OsStrExt;
-    folder.join(std::ffi::OsStr::from_bytes(&document.name))
-}
+    fn write(&self, new: &mut NewFile, number: usize, bytes: &[u8]) -> Result<()> {
+        let error = |error| self.target.io_error(&self.files[number].document, error);
+        new.write(bytes).map_err(error)
+    }
 
-fn io_error(folder: &Path, document: &Document, error: std::io::Error) -> Error {
-    Error::io(path_of(folder, document), error)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_that_lead_out_are_refused() {
-        for name in [
-            &b"/etc/passwd"[..],
-            b"../x",
-            b"a/../../x",
-            b"",
-            b"a//b",
-            b"./a",
-            b"a/.",
-            b"a\0b",
-            b"..",
-        ] {
-            assert!(check_name(name).is_err(), "{}", name.escape_ascii());
+    fn finish(&mut self, number: usize, text: Text) -> Result<()> {
+        let files = self.files;
+        let file = &files[number].document;
+        let (new, bytes) = match text {
+            Text::Aside(new, bytes) => (new, bytes),
+            Text::Held(held) => {
+                let created = self.target.create(file);
+                let Some(mut new) = self.sorted_out(number, created)? else { return Ok(()) };
+                self.write(&mut new, number, &held)?;
+                (new, held.len() as u64)
+            }
+        };
+        let finished = self.target.finish(new, file);
+        if self.sorted_out(number, finished)?.is_some() {
+            self.report.files += 1;
+            self.report.bytes += bytes;
         }
-        for name in [&b"a"[..], b"a/b", b"...", b"..a/b..", b"\xff", b"a\\..\\b"] {
-            check_name(name).unwrap();
+        Ok(())
+    }
+
+    /// What was attempted, or `None` if this file is left out.
+    fn sorted_out<T>(
+        &mut self,
+        number: usize,
+        attempt: std::result::Result<T, Failure>,
+    ) -> Result<Option<T>> {
+        match attempt {
+            Ok(value) => return Ok(Some(value)),
+            Err(Failure::End(error)) => return Err(error),
+            Err(Failure::Skip(Error::Exists { .. })) if self.existing == Existing::Keep => {
+                self.report.kept += 1;
+            }
+            Err(Failure::Skip(error)) => {
+                let name = self.files[number].document.name.clone();
+                self.report.skipped.push(SkippedFile { name, error });
+            }
         }
+        self.left_out.insert(number);
+        Ok(None)
     }
 }

@@ -77,6 +77,26 @@ impl<'a> Assembler<'a> {
         self.ended
     }
 
+    /// Whether no more of a document is needed.
+    pub(super) fn is_done(&self, document: usize) -> bool {
+        self.ended || self.done == Some(document)
+    }
+
+    /// Takes the next lines that were found in `units[place]`, behind which there are more.
+    pub(super) fn take_some<S: Source>(
+        &mut self,
+        searcher: &Searcher<'_, S>,
+        units: &[Unit],
+        place: usize,
+        found: &Found,
+    ) -> Result<()> {
+        if self.is_done(units[place].document) {
+            return Ok(());
+        }
+        let taken = self.take_found(searcher, units, place, found);
+        taken.map_err(|source| Error::Io { path: "output".into(), source })
+    }
+
     /// Takes what was found in `units[place]`. `None` where it was not searched because the document was done.
     pub(super) fn take<S: Source>(
         &mut self,
@@ -94,8 +114,8 @@ impl<'a> Assembler<'a> {
         {
             let taken = self.take_found(searcher, units, place, found);
             taken.map_err(|source| Error::Io { path: "output".into(), source })?;
-            self.current.newlines += found.newlines;
-            self.current.bytes += found.bytes;
+            self.current.newlines = self.current.newlines.saturating_add(found.newlines);
+            self.current.bytes = self.current.bytes.saturating_add(found.bytes);
         }
         if unit.ends {
             self.done = None;

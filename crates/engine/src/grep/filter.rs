@@ -12,6 +12,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
+use tadoc_core::Budget;
 
 use super::automaton::{Automaton, START, State};
 use super::source::Source;
@@ -78,9 +79,10 @@ struct Open {
 }
 
 impl<'f, S: Source> Filter<'f, S> {
-    pub(super) fn new(source: &'f S, automaton: &'f Automaton) -> Self {
+    pub(super) fn new(source: &'f S, automaton: &'f Automaton, budget: &Budget) -> Self {
         let rows = (0..automaton.states()).map(|_| OnceLock::new()).collect();
-        Self { source, automaton, rows, room: AtomicUsize::new(ROW_BYTES) }
+        let room = (budget.left() / 2).min(ROW_BYTES as u64) as usize;
+        Self { source, automaton, rows, room: AtomicUsize::new(room) }
     }
 
     /// Whether a line that ends in this state may match.

@@ -14,8 +14,8 @@ use super::binary::Nuls;
 use super::filter::Filter;
 use super::pattern::Pattern;
 use super::source::{Decoded, Mapped, Source};
-use super::stretch::{Found, STRETCH_SYMBOLS, Searcher, cut};
-use super::text::Writer;
+use super::stretch::{Found, LINE, STRETCH_SYMBOLS, Searcher, Walk, cut};
+use super::text::{Piece, Writer};
 use super::{Binary, Options, Sink, Want};
 use crate::access::{Index, Segment};
 use crate::corpus::Corpus;
@@ -121,9 +121,10 @@ impl Search<'_> {
         next: Option<&Loaded<'_>>,
     ) -> Result<()> {
         let Self { corpus, pattern, options, assembler, going_on } = self;
-        let filter = Filter::new(source, pattern.automaton());
+        let budget = corpus.budget();
+        let filter = Filter::new(source, pattern.automaton(), budget);
         let texts = OnceLock::new();
-        let searcher = Searcher { source, filter: &filter, pattern, options, texts };
+        let searcher = Searcher { source, filter: &filter, pattern, options, texts, budget };
         // Documents without any of the words that a match must have parts of are as good as empty, unless lines that do
         // not match are wanted. Of one that goes on in another segment a line may, too.
         let known = match options.invert {
@@ -159,7 +160,7 @@ impl Search<'_> {
             if !is_searched(document, own) {
                 places.end = places.start;
             }
-            going_on.part(&searcher, places, continued, ends, &mut units);
+            going_on.part(&searcher, places, continued, ends, &mut units)?;
         }
         let batches = Batches {
             searcher: &searcher,
@@ -244,7 +245,7 @@ impl GoingOn {
         continued: bool,
         ends: bool,
         units: &mut Vec<Unit>,
-    ) {
+    ) -> Result<()> {
         let (source, filter) = (searcher.source, searcher.filter);
         let document = self.document.expect("set for this document");
         let binary = self.binary;
@@ -253,7 +254,7 @@ impl GoingOn {
         if continued {
             let mut text = std::mem::take(&mut self.line);
             let before = text.len() as u64;
-            newline = write_first_line(source, places.clone(), &mut text);
+            newline = write_first_line(searcher, places.clone(), &mut text)?;
             match newline || ends {
                 true => add(Kind::Line { text, before }, false),
                 false => self.line = text,
@@ -268,44 +269,56 @@ impl GoingOn {
         }
         match ends {
             true => *self = Self::default(),
-            false if newline || !continued => self.line = last_line(searcher, places),
+            false if newline || !continued => self.line = last_line(searcher, places)?,
             false => {}
         }
+        Ok(())
     }
 }
 
 /// Appends the first line of some symbols of the root, with its newline; tells whether it has one.
-fn write_first_line<S: Source>(source: &S, places: Range<u32>, text: &mut Vec<u8>) -> bool {
+fn write_first_line<S: Source>(
+    searcher: &Searcher<'_, S>,
+    places: Range<u32>,
+    text: &mut Vec<u8>,
+) -> Result<bool> {
+    let source = searcher.source;
     let mut writer = Writer::new(source);
+    let share = searcher.budget.share();
     let mut symbol = Vec::new();
     for place in places {
         let start = text.len();
         source.read_root(place..place + 1, &mut symbol);
+        share.grow(source.bytes(symbol[0]), LINE)?;
         writer.whole(symbol[0], text);
         if let Some(newline) = memchr::memchr(b'\n', &text[start..]) {
             text.truncate(start + newline + 1);
-            return true;
+            return Ok(true);
         }
     }
-    false
+    Ok(false)
 }
 
 /// What stands behind the last newline of some symbols of the root; all of it if there is none.
-fn last_line<S: Source>(searcher: &Searcher<'_, S>, places: Range<u32>) -> Vec<u8> {
+fn last_line<S: Source>(searcher: &Searcher<'_, S>, places: Range<u32>) -> Result<Vec<u8>> {
     let (source, filter) = (searcher.source, searcher.filter);
     let mut symbols = Vec::new();
     source.read_root(places, &mut symbols);
     let last = symbols.iter().rposition(|&symbol| filter.has_newline(symbol));
     let mut writer = Writer::new(source);
     let mut text = Vec::new();
-    if let Some(last) = last {
-        writer.tail(symbols[last], |symbol| filter.has_newline(symbol), &mut text);
+    let begun = last.map(|last| Piece::Tail(symbols[last]));
+    let others = symbols[last.map_or(0, |last| last + 1)..].iter();
+    let share = searcher.budget.share();
+    for piece in begun.into_iter().chain(others.map(|&symbol| Piece::Whole(symbol))) {
+        share.grow(writer.length(piece, |symbol| filter.has_newline(symbol)), LINE)?;
+        writer.piece(piece, |symbol| filter.has_newline(symbol), &mut text);
     }
-    for &symbol in &symbols[last.map_or(0, |last| last + 1)..] {
-        writer.whole(symbol, &mut text);
-    }
-    text
+    Ok(text)
 }
+
+/// What was found in a unit, or the first of it, and what goes on from there.
+type Searched<'s, S> = (Found, Option<Walk<'s, S>>);
 
 /// The units of a segment, to be searched.
 struct Batches<'b, S> {
@@ -326,21 +339,21 @@ impl<S: Source> Batches<'_, S> {
             let done = assembler.done();
             let places = batch[0].start..batch[batch.len() - 1].end;
             let (given, found) = rayon::join(
-                || self.give(assembler, &before),
+                || self.give(assembler, before),
                 || {
                     batch
                         .par_iter()
                         .flat_map_iter(|group| self.search(group.clone(), done))
-                        .collect()
+                        .collect::<Result<Vec<Option<Searched<'_, S>>>>>()
                 },
             );
             given?;
             if assembler.has_ended() {
                 return Ok(());
             }
-            before = (places, found);
+            before = (places, found?);
         }
-        self.give(assembler, &before)
+        self.give(assembler, before)
     }
 
     /// Units that are searched by one thread, one after the other.
@@ -360,13 +373,28 @@ impl<S: Source> Batches<'_, S> {
         groups
     }
 
+    /// Gives what was found to whoever wants it, and goes on where there is more.
     fn give(
         &self,
         assembler: &mut Assembler<'_>,
-        (places, found): &(Range<usize>, Vec<Option<Found>>),
+        (places, searched): (Range<usize>, Vec<Option<Searched<'_, S>>>),
     ) -> Result<()> {
-        for (place, found) in places.clone().zip(found) {
-            assembler.take(self.searcher, self.units, place, found.as_ref())?;
+        for (place, searched) in places.zip(searched) {
+            let Some((mut found, mut rest)) = searched else {
+                assembler.take(self.searcher, self.units, place, None)?;
+                continue;
+            };
+            while let Some(walk) = &mut rest {
+                assembler.take_some(self.searcher, self.units, place, &found)?;
+                if assembler.is_done(self.units[place].document) {
+                    break;
+                }
+                found = walk.next()?;
+                if walk.has_ended() {
+                    rest = None;
+                }
+            }
+            assembler.take(self.searcher, self.units, place, Some(&found))?;
         }
         Ok(())
     }
@@ -376,29 +404,31 @@ impl<S: Source> Batches<'_, S> {
         &self,
         places: Range<usize>,
         mut done: Option<usize>,
-    ) -> impl Iterator<Item = Option<Found>> {
+    ) -> impl Iterator<Item = Result<Option<Searched<'_, S>>>> {
         let options = self.searcher.options;
         places.map(move |place| {
             let unit = &self.units[place];
             if done == Some(unit.document) {
-                return None;
+                return Ok(None);
             }
-            let found = self.unit(unit);
+            let (found, rest) = self.unit(unit)?;
             let withheld = unit.binary.is_some() && options.binary == Binary::Withhold;
             let any = options.want == Want::Any || (options.want == Want::Lines && withheld);
-            if any && found.count > 0 {
+            let is_full =
+                options.after == 0 && options.max_count.is_some_and(|most| found.count >= most);
+            if (any && found.count > 0) || is_full {
                 done = Some(unit.document);
             }
-            Some(found)
+            Ok(Some((found, rest)))
         })
     }
 
-    fn unit(&self, unit: &Unit) -> Found {
+    fn unit(&self, unit: &Unit) -> Result<Searched<'_, S>> {
         let searcher = self.searcher;
         let stretch = match &unit.kind {
             Kind::Stretch(stretch) => stretch,
             Kind::Line { text, before } => {
-                return searcher.lines_of(text.clone(), 0, -(*before as i64));
+                return Ok((searcher.lines_of(text.clone(), 0, -(*before as i64)), None));
             }
         };
         let options = searcher.options;
@@ -407,18 +437,24 @@ impl<S: Source> Batches<'_, S> {
             searcher.write_out_texts();
         }
         if options.invert && !counts_only(options) {
-            return searcher.dense(stretch);
+            return Ok((searcher.dense(stretch)?, None));
         }
         if options.want == Want::Lines && (options.before > 0 || options.after > 0) {
             if dense || searcher.any_candidate(stretch) {
-                return searcher.dense(stretch);
+                return Ok((searcher.dense(stretch)?, None));
             }
             let (newlines, bytes) = searcher.lengths(stretch);
-            return Found { newlines, bytes, ..Found::default() };
+            return Ok((Found { newlines, bytes, ..Found::default() }, None));
         }
-        let found = if dense { searcher.dense(stretch) } else { searcher.sparse(stretch) };
-        self.choose(stretch.places.len() as u64, found.candidates, dense);
-        found
+        let dense = dense && searcher.is_short(stretch);
+        let (found, rest) = match dense {
+            true => (searcher.dense(stretch)?, None),
+            false => searcher.sparse(stretch)?,
+        };
+        if rest.is_none() {
+            self.choose(stretch.places.len() as u64, found.candidates, dense);
+        }
+        Ok((found, rest))
     }
 
     /// Chooses how the next stretches are searched by how many lines of one were looked at. Which way is taken

@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use rayon::prelude::*;
-use tadoc_core::Grammar;
 use tadoc_core::archive::Tokens;
+use tadoc_core::{Grammar, Share};
 
 use crate::access::{Segment, Slices};
 use crate::corpus::Corpus;
@@ -115,6 +115,7 @@ pub(super) struct Decoded {
     tokens: Tokens,
     rule_bytes: OnceLock<Vec<u64>>,
     rule_newlines: OnceLock<Vec<u64>>,
+    _share: Share,
 }
 
 impl Decoded {
@@ -126,7 +127,10 @@ impl Decoded {
             || -> Result<Tokens> { Ok(corpus.dictionary(number)?.tokens(recorded)?) },
         );
         let (grammar, tokens) = (grammar?, tokens?);
-        Ok(Self { grammar, tokens, rule_bytes: OnceLock::new(), rule_newlines: OnceLock::new() })
+        let (rule_bytes, rule_newlines) = (OnceLock::new(), OnceLock::new());
+        let bytes = 2 * size_of::<u64>() as u64 * u64::from(grammar.rule_count());
+        let share = corpus.budget().take(bytes, "the lengths of rules")?;
+        Ok(Self { grammar, tokens, rule_bytes, rule_newlines, _share: share })
     }
 }
 

@@ -11,15 +11,28 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
+use tadoc_core::{Budget, Share};
+
 use super::automaton::{FAILED, START, State};
 use super::filter::Filter;
 use super::pattern::Pattern;
 use super::source::{Source, count_newlines};
 use super::text::{Piece, Texts, Writer};
 use super::{Options, Want};
+use crate::error::Result;
 
 /// So many symbols of the root make a stretch.
 pub(super) const STRETCH_SYMBOLS: u32 = 4096;
+
+/// Lines that are found at a time, and bytes of them: a few more where a line is longer.
+const LINES_AT_ONCE: usize = 1 << 14;
+const TEXT_AT_ONCE: usize = 1 << 22;
+/// Longer stretches are not written out as a whole, however many lines match.
+const LONGEST_DENSE: u64 = 1 << 26;
+/// What memory is taken for, in errors.
+pub(super) const LINE: &str = "a long line";
+/// Parts of lines that are longer are counted before they are written out.
+const COUNTED: u64 = 1 << 16;
 
 /// Lines of a document, as a part of a segment's root.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -104,6 +117,8 @@ pub(super) struct Found {
     pub(super) candidates: u64,
     /// Whether the document ends here with a line without newline; only if lines that do not match are counted.
     pub(super) last_line: bool,
+    /// What the text takes of a budget.
+    pub(super) share: Option<Share>,
 }
 
 /// Searches stretches of a segment.
@@ -114,13 +129,21 @@ pub(super) struct Searcher<'s, S> {
     pub(super) options: &'s Options,
     /// Texts of short rules, if they are written out.
     pub(super) texts: OnceLock<Texts>,
+    /// What memory is taken of.
+    pub(super) budget: &'s Budget,
 }
 
 impl<S: Source> Searcher<'_, S> {
-    /// Searches a stretch by writing out the lines that may match.
-    pub(super) fn sparse(&self, stretch: &Stretch) -> Found {
+    /// Searches a stretch by writing out the lines that may match: all of them, or the first ones, and then what goes on
+    /// with the others.
+    pub(super) fn sparse(&self, stretch: &Stretch) -> Result<(Found, Option<Walk<'_, S>>)> {
         let mut symbols = Vec::new();
         self.source.read_root(stretch.places.clone(), &mut symbols);
+        let state = match stretch {
+            Stretch { skip_first: true, .. } => FAILED,
+            Stretch { before: Some(symbol), .. } => self.filter.step(*symbol, START).state(),
+            Stretch { before: None, .. } => START,
+        };
         let mut walk = Walk {
             searcher: self,
             writer: Writer::new(self.source),
@@ -128,30 +151,44 @@ impl<S: Source> Searcher<'_, S> {
             newlines: 0,
             position: 0,
             found: Found::default(),
+            matched: 0,
+            symbols,
+            place: 0,
+            above: Vec::new(),
+            state,
+            stretch: stretch.clone(),
         };
-        let state = match stretch {
-            Stretch { skip_first: true, .. } => FAILED,
-            Stretch { before: Some(symbol), .. } => self.filter.step(*symbol, START).state(),
-            Stretch { before: None, .. } => START,
-        };
-        walk.root(&symbols, state, stretch.closed);
-        let mut found = walk.found;
-        if self.options.numbers {
-            found.bytes = walk.position;
-            found.newlines = walk.newlines;
-        }
-        if self.options.invert {
-            // Only counts are wanted, or this would not have been the way.
-            let skipped = stretch.skip_first && found.newlines > 0;
-            let lines = found.newlines + u64::from(found.last_line) - u64::from(skipped);
-            found.count = lines.saturating_sub(found.count);
-        }
-        found
+        let found = walk.next()?;
+        let rest = (!walk.has_ended()).then_some(walk);
+        Ok((found, rest))
+    }
+
+    /// Whether a stretch is written out as a whole, as it must be for lines nearby and for those that do not match.
+    fn check_text(&self, stretch: &Stretch) -> Result<Share> {
+        // Its text, and the same again while lines are taken out of it.
+        Ok(self.budget.take(self.bytes(stretch).saturating_mul(2), "a long stretch of lines")?)
+    }
+
+    /// Whether all of a stretch can be written out: else only lines that may match are.
+    pub(super) fn is_short(&self, stretch: &Stretch) -> bool {
+        self.bytes(stretch) <= LONGEST_DENSE
+    }
+
+    /// How many bytes a stretch has, with the line that begins before it.
+    fn bytes(&self, stretch: &Stretch) -> u64 {
+        let mut symbols = Vec::new();
+        self.source.read_root(stretch.places.clone(), &mut symbols);
+        let begun = stretch.before.map_or(0, |symbol| {
+            let writer = Writer::new(self.source);
+            writer.length(Piece::Tail(symbol), |symbol| self.filter.has_newline(symbol))
+        });
+        let bytes = symbols.iter().map(|&symbol| self.source.bytes(symbol));
+        bytes.fold(begun, u64::saturating_add)
     }
 
     /// Writes out the texts of short rules, from which all text is written from then on.
     pub(super) fn write_out_texts(&self) {
-        self.texts.get_or_init(|| Texts::new(self.source));
+        self.texts.get_or_init(|| Texts::new(self.source, self.budget));
     }
 
     /// Whether the filter lets any line of a stretch through.
@@ -178,7 +215,10 @@ impl<S: Source> Searcher<'_, S> {
         let mut symbols = Vec::new();
         self.source.read_root(stretch.places.clone(), &mut symbols);
         symbols.iter().fold((0, 0), |(newlines, bytes), &symbol| {
-            (newlines + self.source.newlines(symbol), bytes + self.source.bytes(symbol))
+            (
+                newlines.saturating_add(self.source.newlines(symbol)),
+                bytes.saturating_add(self.source.bytes(symbol)),
+            )
         })
     }
 
@@ -213,13 +253,15 @@ impl<S: Source> Searcher<'_, S> {
     }
 
     /// Searches a stretch by writing out all of it.
-    pub(super) fn dense(&self, stretch: &Stretch) -> Found {
+    pub(super) fn dense(&self, stretch: &Stretch) -> Result<Found> {
+        let share = self.check_text(stretch)?;
         let (text, newlines, offset) = self.text(stretch);
         let mut found = self.lines_of(text, newlines, offset);
+        found.share = Some(share);
         if self.options.numbers {
             (found.newlines, found.bytes) = self.lengths(stretch);
         }
-        found
+        Ok(found)
     }
 
     /// Searches lines; `newlines` and `offset` are of the first one.
@@ -255,7 +297,7 @@ impl<S: Source> Searcher<'_, S> {
             at = line.end + 1;
             if !self.options.invert {
                 self.keep_line(&mut found, &text, line, line_number, offset);
-                if self.options.want == Want::Any {
+                if self.is_enough(found.count) {
                     break;
                 }
             }
@@ -263,6 +305,15 @@ impl<S: Source> Searcher<'_, S> {
         }
         found.text = text;
         found
+    }
+
+    /// Whether so many lines of a document are all that is wanted of it.
+    fn is_enough(&self, lines: u64) -> bool {
+        if self.options.want == Want::Any {
+            return lines > 0;
+        }
+        // Lines behind the last one are still to be given.
+        self.options.after == 0 && self.options.max_count.is_some_and(|most| lines >= most)
     }
 
     fn keep_line(
@@ -293,8 +344,9 @@ impl<S: Source> Searcher<'_, S> {
     }
 }
 
-/// A way over symbols that writes out the lines that may match.
-struct Walk<'w, S> {
+/// A way over the symbols of a stretch that writes out the lines that may match. It is paused when there are many, since a
+/// symbol may have more lines than memory, and goes on from there.
+pub(super) struct Walk<'w, S> {
     searcher: &'w Searcher<'w, S>,
     writer: Writer<'w, S>,
     /// What has been read of the line, up to where the walk is.
@@ -302,40 +354,107 @@ struct Walk<'w, S> {
     /// Newlines and bytes up to where the walk is, if numbers are wanted.
     newlines: u64,
     position: u64,
+    /// What was found since the walk was last paused, and lines that matched in all.
     found: Found,
+    matched: u64,
+    /// The symbols, the place among them that comes next, and what is left of the bodies of rules below the last one.
+    symbols: Vec<u32>,
+    place: usize,
+    above: Vec<Range<u32>>,
+    /// The state before what comes next.
+    state: State,
+    stretch: Stretch,
 }
 
 impl<S: Source> Walk<'_, S> {
-    /// Goes over symbols of the root; where the document ends behind them (`closed`), a last line without newline is
-    /// looked at, too.
-    fn root(&mut self, symbols: &[u32], mut state: State, closed: bool) {
+    /// Finds the next lines: some thousands, or a few long ones, or those that are left. The last ones come with the figures
+    /// of the stretch.
+    pub(super) fn next(&mut self) -> Result<Found> {
+        self.found.share = Some(self.searcher.budget.share());
+        while !self.is_full() {
+            if self.above.is_empty() && !self.enter()? {
+                return Ok(self.finish());
+            }
+            self.symbol()?;
+            if self.is_enough() {
+                self.place = self.symbols.len() + 1;
+                self.above.clear();
+                return Ok(std::mem::take(&mut self.found));
+            }
+        }
+        Ok(std::mem::take(&mut self.found))
+    }
+
+    /// Whether there is nothing more to find.
+    pub(super) fn has_ended(&self) -> bool {
+        self.place > self.symbols.len()
+    }
+
+    fn is_full(&self) -> bool {
+        self.found.lines.len() >= LINES_AT_ONCE || self.found.text.len() >= TEXT_AT_ONCE
+    }
+
+    /// Goes over symbols of the root to the next one in which a line ends that may match, and into that; `false` if there
+    /// is none. Where the document ends behind them, a last line without newline is looked at, too.
+    fn enter(&mut self) -> Result<bool> {
         let filter = self.searcher.filter;
-        let mut row = filter.row(state);
+        let symbols = std::mem::take(&mut self.symbols);
+        let mut row = filter.row(self.state);
         // The symbols before this one are counted, and the line is what `self.line` has and those from this one on.
-        let mut from = 0;
-        for (place, &symbol) in symbols.iter().enumerate() {
+        let from = self.place.min(symbols.len());
+        let mut entered = false;
+        for (place, &symbol) in symbols.iter().enumerate().skip(from) {
             let known = Filter::<S>::known(row, symbol);
-            let step = known.unwrap_or_else(|| filter.step(symbol, state));
+            let step = known.unwrap_or_else(|| filter.step(symbol, self.state));
             if step.hit() {
                 self.pass_all(&symbols[from..place]);
-                self.symbol(symbol, state);
-                if self.ends() {
-                    return;
+                self.place = place + 1;
+                let before = std::mem::replace(&mut self.state, step.state());
+                match symbol.checked_sub(self.searcher.source.token_count()) {
+                    None => self.token(symbol, before)?,
+                    Some(rule) => {
+                        self.above.push(self.searcher.source.body(rule));
+                        self.state = before;
+                    }
                 }
-                from = place + 1;
+                entered = true;
+                break;
             }
-            if step.state() != state {
-                state = step.state();
-                row = filter.row(state);
+            if step.state() != self.state {
+                self.state = step.state();
+                row = filter.row(self.state);
             }
         }
-        let is_last = closed && (filter.ends(state) || self.searcher.options.invert);
-        if is_last || self.searcher.options.numbers {
-            self.pass_all(&symbols[from..]);
+        if !entered {
+            self.place = symbols.len() + 1;
+            let options = self.searcher.options;
+            let is_last = self.stretch.closed && (filter.ends(self.state) || options.invert);
+            if is_last || options.numbers {
+                self.pass_all(&symbols[from..]);
+            }
+            if is_last {
+                self.last_line(filter.ends(self.state))?;
+            }
         }
-        if is_last {
-            self.last_line(filter.ends(state));
+        self.symbols = symbols;
+        Ok(entered)
+    }
+
+    /// The figures of the stretch, with the last lines.
+    fn finish(&mut self) -> Found {
+        let mut found = std::mem::take(&mut self.found);
+        let options = self.searcher.options;
+        if options.numbers {
+            found.bytes = self.position;
+            found.newlines = self.newlines;
         }
+        if options.invert {
+            // Only counts are wanted, or this would not have been the way.
+            let skipped = self.stretch.skip_first && found.newlines > 0;
+            let lines = found.newlines + u64::from(found.last_line) - u64::from(skipped);
+            found.count = lines.saturating_sub(found.count);
+        }
+        found
     }
 
     /// Passes symbols of which none ends a line that may match.
@@ -355,10 +474,8 @@ impl<S: Source> Walk<'_, S> {
     }
 
     /// Whether enough was found.
-    fn ends(&self) -> bool {
-        self.searcher.options.want == Want::Any
-            && !self.searcher.options.invert
-            && self.found.count > 0
+    fn is_enough(&self) -> bool {
+        !self.searcher.options.invert && self.searcher.is_enough(self.matched)
     }
 
     /// The line that follows begins behind the last newline of a symbol.
@@ -369,102 +486,122 @@ impl<S: Source> Walk<'_, S> {
 
     /// Counts a symbol that has been passed.
     fn pass(&mut self, symbol: u32) {
-        self.position += self.searcher.source.bytes(symbol);
-        self.newlines += self.searcher.source.newlines(symbol);
+        let source = self.searcher.source;
+        self.position = self.position.saturating_add(source.bytes(symbol));
+        self.newlines = self.newlines.saturating_add(source.newlines(symbol));
     }
 
-    /// Goes over a symbol in which a line ends that may match.
-    fn symbol(&mut self, symbol: u32, mut state: State) {
+    /// Goes on in the rules below a symbol in which a line ends that may match, up to the next such line.
+    fn symbol(&mut self) -> Result<()> {
         let source = self.searcher.source;
         let tokens = source.token_count();
-        if symbol < tokens {
-            self.token(symbol, state);
-            return;
-        }
         let numbers = self.searcher.options.numbers;
-        let mut above: Vec<Range<u32>> = vec![source.body(symbol - tokens)];
-        while let Some(body) = above.last_mut() {
+        while let Some(body) = self.above.last_mut() {
             let Some(place) = body.next() else {
-                above.pop();
+                self.above.pop();
                 continue;
             };
             let symbol = source.symbol(place);
-            let step = self.searcher.filter.step(symbol, state);
+            let step = self.searcher.filter.step(symbol, self.state);
             if step.hit() && symbol >= tokens {
-                above.push(source.body(symbol - tokens));
+                self.above.push(source.body(symbol - tokens));
                 continue;
             }
+            let before = std::mem::replace(&mut self.state, step.state());
             if step.hit() {
-                self.token(symbol, state);
-                if self.ends() {
-                    return;
-                }
-            } else {
-                match step.newline() {
-                    true => self.begin_line(symbol),
-                    false => self.line.push(Piece::Whole(symbol)),
-                }
-                if numbers {
-                    self.pass(symbol);
-                }
+                return self.token(symbol, before);
             }
-            state = step.state();
+            match step.newline() {
+                true => self.begin_line(symbol),
+                false => self.line.push(Piece::Whole(symbol)),
+            }
+            if numbers {
+                self.pass(symbol);
+            }
         }
+        Ok(())
     }
 
     /// Goes over a token in which a line ends that may match.
-    fn token(&mut self, token: u32, mut state: State) {
+    fn token(&mut self, token: u32, mut state: State) -> Result<()> {
         let filter = self.searcher.filter;
         let bytes = self.searcher.source.token(token);
         let mut start = 0;
         while let Some(length) = memchr::memchr(b'\n', &bytes[start..]) {
             let part = &bytes[start..start + length];
             let read = filter.read(state, part);
-            self.position += length as u64;
+            self.position = self.position.saturating_add(length as u64);
             if filter.ends(read) {
-                self.candidate(part);
+                self.candidate(part)?;
             }
-            self.newlines += 1;
-            self.position += 1;
+            self.newlines = self.newlines.saturating_add(1);
+            self.position = self.position.saturating_add(1);
             self.line.clear();
             state = START;
             start += length + 1;
         }
-        self.position += (bytes.len() - start) as u64;
+        self.position = self.position.saturating_add((bytes.len() - start) as u64);
         self.begin_line(token);
+        Ok(())
     }
 
     /// The line ends with these bytes, and may match.
-    fn candidate(&mut self, last: &[u8]) {
+    fn candidate(&mut self, last: &[u8]) -> Result<()> {
         let searcher = self.searcher;
         if searcher.pattern.automaton().is_exact()
             && let Want::Count | Want::Any = searcher.options.want
         {
             self.found.count += 1;
-            return;
+            self.matched += 1;
+            return Ok(());
         }
         let start = self.found.text.len();
-        self.write_line();
+        self.write_line()?;
         self.found.text.extend_from_slice(last);
         self.look_at(start, true);
+        Ok(())
     }
 
     /// The document ends, perhaps with a line without newline, which may match or not.
-    fn last_line(&mut self, may_match: bool) {
+    fn last_line(&mut self, may_match: bool) -> Result<()> {
+        if !may_match {
+            self.found.last_line = self.line.iter().any(|&piece| self.has_text(piece));
+            return Ok(());
+        }
         let start = self.found.text.len();
-        self.write_line();
+        self.write_line()?;
         self.found.last_line = self.found.text.len() > start;
-        match self.found.last_line && may_match {
-            true => self.look_at(start, false),
-            false => self.found.text.truncate(start),
+        if self.found.last_line {
+            self.look_at(start, false);
+        }
+        Ok(())
+    }
+
+    /// Whether a piece of a line has any bytes.
+    fn has_text(&self, piece: Piece) -> bool {
+        match piece {
+            Piece::Whole(symbol) => self.searcher.source.bytes(symbol) > 0,
+            Piece::Tail(_) => {
+                let filter = self.searcher.filter;
+                self.writer.length(piece, |symbol| filter.has_newline(symbol)) > 0
+            }
         }
     }
 
-    fn write_line(&mut self) {
+    /// Writes the line out, for which there must be memory.
+    fn write_line(&mut self) -> Result<()> {
         let filter = self.searcher.filter;
         for &piece in &self.line {
+            let (Piece::Whole(symbol) | Piece::Tail(symbol)) = piece;
+            // What is behind the last newline of a symbol is no longer than all of it.
+            if self.searcher.source.bytes(symbol) > COUNTED {
+                let bytes = self.writer.length(piece, |symbol| filter.has_newline(symbol));
+                let share = self.found.share.get_or_insert_with(|| self.searcher.budget.share());
+                share.grow(2 * bytes, LINE)?;
+            }
             self.writer.piece(piece, |symbol| filter.has_newline(symbol), &mut self.found.text);
         }
+        Ok(())
     }
 
     /// Keeps the line that has been written if it matches.
@@ -477,6 +614,7 @@ impl<S: Source> Walk<'_, S> {
         let matches = pattern.automaton().is_exact() || pattern.is_match(line);
         if matches {
             self.found.count += 1;
+            self.matched += 1;
             if let Want::Lines | Want::CountMatches = searcher.options.want {
                 let matches = searcher.count_matches(line, newline);
                 let offset = self.position as i64 - text.len() as i64;

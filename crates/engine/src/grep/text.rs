@@ -5,6 +5,8 @@
 
 use std::ops::Range;
 
+use tadoc_core::Budget;
+
 use super::source::Source;
 
 /// A part of a line.
@@ -33,10 +35,11 @@ pub(super) struct Texts {
 
 impl Texts {
     /// Writes out texts, children first, until there is no more room. O(symbols and texts).
-    pub(super) fn new<S: Source>(source: &S) -> Self {
+    pub(super) fn new<S: Source>(source: &S, budget: &Budget) -> Self {
         let (tokens, rules) = (source.token_count(), source.rule_count());
         let symbols: usize = (0..rules).map(|rule| source.body(rule).len()).sum();
         let room = (symbols * TEXT_PER_SYMBOL).min(MOST_TEXT);
+        let room = room.min((budget.left() / 4) as usize);
         let mut bytes: Vec<u8> = Vec::with_capacity(room);
         let mut places = vec![(NOT_WRITTEN, 0); rules as usize];
         for rule in (0..rules).rev() {
@@ -124,13 +127,23 @@ impl<'s, S: Source> Writer<'s, S> {
         }
     }
 
-    /// Appends what stands behind the last newline of a symbol that has one. O(bodies on the way to it, and text).
-    pub(super) fn tail(
-        &mut self,
+    /// How long the text of a piece is.
+    pub(super) fn length(&self, piece: Piece, has_newline: impl Fn(u32) -> bool) -> u64 {
+        let (token, behind) = match piece {
+            Piece::Whole(symbol) => return self.source.bytes(symbol),
+            Piece::Tail(symbol) => self.tail_parts(symbol, has_newline),
+        };
+        let symbols = behind.into_iter().flatten().map(|place| self.source.symbol(place));
+        symbols
+            .fold(token.len() as u64, |sum, symbol| sum.saturating_add(self.source.bytes(symbol)))
+    }
+
+    /// The part of a token behind the last newline of a symbol that has one, and the places behind it, innermost last.
+    fn tail_parts(
+        &self,
         symbol: u32,
         has_newline: impl Fn(u32) -> bool,
-        into: &mut Vec<u8>,
-    ) {
+    ) -> (&'s [u8], Vec<Range<u32>>) {
         let tokens = self.source.token_count();
         let mut symbol = symbol;
         let mut behind: Vec<Range<u32>> = Vec::new();
@@ -144,7 +157,18 @@ impl<'s, S: Source> Writer<'s, S> {
         }
         let token = self.source.token(symbol);
         let start = memchr::memrchr(b'\n', token).map_or(0, |newline| newline + 1);
-        into.extend_from_slice(&token[start..]);
+        (&token[start..], behind)
+    }
+
+    /// Appends what stands behind the last newline of a symbol that has one. O(bodies on the way to it, and text).
+    pub(super) fn tail(
+        &mut self,
+        symbol: u32,
+        has_newline: impl Fn(u32) -> bool,
+        into: &mut Vec<u8>,
+    ) {
+        let (token, behind) = self.tail_parts(symbol, has_newline);
+        into.extend_from_slice(token);
         for places in behind.into_iter().rev() {
             for place in places {
                 self.whole(self.source.symbol(place), into);

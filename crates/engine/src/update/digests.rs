@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use crate::corpus::Corpus;
+use crate::corpus::digests::runs;
 use crate::error::Result;
 use crate::progress::Observer;
 use tadoc_core::archive::{Digester, DocumentTable};
@@ -16,8 +17,8 @@ pub(super) fn digests(
 ) -> Result<DocumentTable> {
     let now = corpus.documents()?.to_vec();
     let stored = corpus.table()?;
-    let of_stored = groups(stored.documents.iter().map(|document| document.bytes));
-    let of_now = groups(now.iter().map(|document| document.bytes));
+    let of_stored = runs(stored.documents.iter().map(|document| document.bytes));
+    let of_now = runs(now.iter().map(|document| document.bytes));
     // For each group of now its digest, if it is one of the stored groups.
     let known = |group: &Range<usize>| {
         let first = numbers[group.start]?;
@@ -50,21 +51,4 @@ pub(super) fn digests(
         }
     }
     Ok(DocumentTable { documents: now, digests })
-}
-
-/// The documents that have a digest together, by their lengths.
-fn groups(lengths: impl Iterator<Item = u64>) -> Vec<Range<usize>> {
-    let mut groups = Vec::new();
-    let (mut digester, mut start, mut end) = (Digester::default(), 0, 0);
-    for bytes in lengths {
-        end += 1;
-        if digester.document(bytes, &[], false).is_some() {
-            groups.push(start..end);
-            start = end;
-        }
-    }
-    if start < end {
-        groups.push(start..end);
-    }
-    groups
 }

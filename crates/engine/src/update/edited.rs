@@ -6,6 +6,7 @@
 use std::sync::{Arc, OnceLock};
 
 use hashbrown::HashMap;
+use tadoc_core::Share;
 use tadoc_core::archive::{Archive, DocumentTable, Summary};
 
 use super::ledger::Ledger;
@@ -17,12 +18,18 @@ use crate::corpus::expand;
 use crate::error::Result;
 use crate::{Document, Lexer};
 
+/// Bytes that a document takes beside its name.
+const DOCUMENT: u64 = 128;
+/// What memory is taken for, in errors.
+pub(super) const EDITED: &str = "the text around edits";
+
 /// A corpus as its edits have left it.
 #[derive(Debug)]
 pub(crate) struct Edited {
     text: Arc<EditedText>,
     plan: Plan,
     segments: Vec<OnceLock<EditedSegment>>,
+    _share: Share,
 }
 
 impl Edited {
@@ -35,13 +42,17 @@ impl Edited {
         lexer: Lexer,
     ) -> Result<Self> {
         let separators = lexer.ascii_separators();
+        // All documents once more, with those that edits have added.
+        let names = table.documents.iter().map(|document| document.name.len() as u64);
+        let bytes = DOCUMENT * ledger.document_count() as u64 + names.sum::<u64>();
+        let share = archive.budget().take(bytes, "the table of documents")?;
         let mut elsewhere = Elsewhere::default();
         let plan =
             Plan::new(table, archive.summary(), ledger, &text, |stored, document, piece| {
                 elsewhere.reach(archive, stored, document, piece, &separators)
             })?;
         let segments = plan.segments.iter().map(|_| OnceLock::new()).collect();
-        Ok(Self { text, plan, segments })
+        Ok(Self { text, plan, segments, _share: share })
     }
 
     /// The documents, in byte order of their names.
@@ -90,7 +101,7 @@ impl Edited {
             segment: planned.stored,
             text: &self.text,
         };
-        let segment = edit(&stored, &planned.parts, &texts, lexer)?;
+        let segment = edit(&stored, &planned.parts, &texts, lexer, archive.budget())?;
         Ok(self.segments[number].get_or_init(|| segment))
     }
 }
@@ -152,7 +163,10 @@ impl Elsewhere {
                     let number = part.segment as usize;
                     let (grammar, dictionary) = archive.segment(number)?;
                     let recorded = archive.summary().segments[number].text_bytes;
-                    entry.insert(expand::Segment::new(number, grammar, dictionary, recorded)?)
+                    let budget = archive.budget();
+                    let segment =
+                        expand::Segment::new(number, grammar, dictionary, recorded, budget)?;
+                    entry.insert(segment)
                 }
             };
             let here = end.min(part.offset + part.bytes);
@@ -172,8 +186,10 @@ impl Elsewhere {
         separators: &[bool; 256],
     ) -> Result<u64> {
         let (mut text, mut step) = (Vec::new(), 64);
+        let share = archive.budget().share();
         loop {
             let left = piece.bytes() - text.len() as u64;
+            share.grow(left.min(step), EDITED)?;
             let more =
                 Piece::new(piece.source(), piece.start() + text.len() as u64, left.min(step));
             self.append(archive, stored, document, more, &mut text)?;

@@ -6,9 +6,11 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use tadoc_core::MemoryLimit;
 use tadoc_core::archive::Archive;
 use tadoc_core::archive::journal::{Edit, Journal, JournalWriter};
 
+use super::folders::Folders;
 use super::offsets::sequence_of;
 use super::{EditedText, Ledger, replay};
 use crate::Document;
@@ -16,8 +18,10 @@ use crate::access::Access;
 #[cfg(feature = "gpu")]
 use crate::backend::Choice;
 use crate::backend::Reads;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, OpenOptions};
 use crate::error::{Error, Result};
+use crate::names;
+use crate::origin::Naming;
 
 /// When edits are there for good.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -65,11 +69,14 @@ pub enum Offsets {
 #[derive(Debug)]
 pub struct Editor {
     path: PathBuf,
+    memory: MemoryLimit,
     archive: Archive,
     journal: JournalWriter,
     ledger: Ledger,
     /// What documents are made of, once somebody reads.
     text: Option<EditedText>,
+    /// The folders that documents are in, once a name is given.
+    folders: Option<Folders>,
     pending: Pending,
     /// Whether a commit has failed after edits were taken: what is in memory is not what is on disk.
     has_failed: bool,
@@ -99,8 +106,17 @@ impl Editor {
     /// # Errors
     /// `Locked` if somebody else edits it; what opening gives.
     pub fn open(path: impl AsRef<Path>) -> Result<Self> {
+        Self::open_with(path, &OpenOptions::new())
+    }
+
+    /// The same, with options.
+    ///
+    /// # Errors
+    /// As [`Editor::open`].
+    pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         let path = path.as_ref().to_owned();
-        let (archive, journal, writer) = JournalWriter::open(&path)?;
+        let memory = options.memory;
+        let (archive, journal, writer) = JournalWriter::open_within(&path, memory)?;
         let mut ledger = Ledger::new(Arc::new(archive.documents()?));
         ledger.replay(&journal)?;
         let pending = Pending {
@@ -110,10 +126,12 @@ impl Editor {
         };
         Ok(Self {
             path,
+            memory,
             archive,
             journal: writer,
             ledger,
             text: None,
+            folders: None,
             pending,
             has_failed: false,
             #[cfg(feature = "gpu")]
@@ -194,10 +212,34 @@ impl Editor {
         self.archive.stored_bytes()
     }
 
+    /// How the files of the archive were named, where that is recorded.
+    pub fn naming(&self) -> Option<Naming> {
+        Naming::of(self.archive.summary().origin.as_ref()?, &self.path)
+    }
+
     /// Makes an edit, which [`Editor::commit`] makes last; gives the number of a document that was added. One that is not possible changes nothing.
+    ///
+    /// # Errors
+    /// [`Error::BadName`] and [`Error::FileAndFolder`] of a name under which no document could be
+    /// restored; what else the documents do not allow.
     pub fn edit(&mut self, edit: &Edit<'_>) -> Result<Option<u32>> {
         self.check()?;
+        self.check_name(edit)?;
+        let old = match (edit, &self.folders) {
+            (Edit::Remove { document } | Edit::Rename { document, .. }, Some(_))
+                if self.ledger.is_there(*document) =>
+            {
+                Some(self.ledger.name(*document).to_vec())
+            }
+            _ => None,
+        };
         let added = self.ledger.apply(edit)?;
+        if let Some(folders) = &mut self.folders {
+            old.iter().for_each(|name| folders.remove(name));
+            if let Edit::Add { name, .. } | Edit::Rename { name, .. } = edit {
+                folders.add(name);
+            }
+        }
         if let Some(text) = &mut self.text {
             text.apply(edit, &self.ledger);
         }
@@ -205,6 +247,20 @@ impl Editor {
         self.pending.text_bytes += edit.text().len() as u64;
         self.journal.push(edit).inspect_err(|_| self.has_failed = true)?;
         Ok(added)
+    }
+
+    /// Whether a document could be restored under the name that an edit gives it.
+    fn check_name(&mut self, edit: &Edit<'_>) -> Result<()> {
+        let (name, document) = match *edit {
+            Edit::Add { name, .. } => (name, None),
+            Edit::Rename { document, name } => (name, Some(document)),
+            _ => return Ok(()),
+        };
+        names::check_new(name)?;
+        // What else is wrong is told first.
+        self.ledger.check(edit)?;
+        let folders = self.folders.get_or_insert_with(|| Folders::of(&self.ledger));
+        folders.check(name, document, &self.ledger)
     }
 
     /// Makes edits whose offsets all mean the text before them, together. If one of them is not possible, none is made.
@@ -243,7 +299,7 @@ impl Editor {
 
     /// The journal as it is in the file.
     fn written(&self) -> Result<Journal> {
-        Ok(Archive::open(&self.path)?.journal()?)
+        Ok(Archive::open_within(&self.path, self.memory)?.journal()?)
     }
 
     /// The archive that is edited.

@@ -11,7 +11,6 @@ use hashbrown::HashMap;
 use tadoc_core::archive::DocumentTable;
 use tadoc_core::archive::journal::{Edit, Journal};
 
-use crate::compress::check_name;
 use crate::error::{Error, Result};
 use crate::{Document, Timestamp};
 
@@ -240,7 +239,8 @@ impl Ledger {
 
     /// Takes the edits of a journal.
     pub(crate) fn replay(&mut self, journal: &Journal) -> Result<()> {
-        journal.replay(|edit| self.apply(&edit).map(|_| ()).map_err(super::impossible))
+        // The text of the edits is not kept, so neither is what it would take.
+        journal.replay(|edit| self.apply(&edit).map(|_| ()).map_err(super::impossible)).map(drop)
     }
 
     fn rename(&mut self, document: u32, name: &[u8]) {
@@ -325,7 +325,15 @@ impl Ledger {
 
     /// Whether a document can be called so, which may be the one that is called so already.
     fn check_new_name(&self, name: &[u8], document: Option<u32>) -> Result<()> {
-        check_name(name)?;
+        // What the format asks for; who makes edits asks for more (`names`).
+        let reason = match name {
+            [] => Some("is empty"),
+            name if name.contains(&0) => Some("has a NUL in it"),
+            _ => None,
+        };
+        if let Some(reason) = reason {
+            return Err(Error::BadName { name: name.to_vec(), reason });
+        }
         match self.find(name) {
             Some(other) if Some(other) != document => {
                 Err(Error::DocumentExists { name: name.to_vec() })
@@ -487,7 +495,7 @@ mod tests {
             ),
             (
                 Edit::Replace { document: 3, offset: 5, length: 1, text },
-                "1 bytes from offset 5 on are past the end of “d”, which has 0 from there; give a smaller length",
+                "1 byte from offset 5 on is past the end of “d”, which has 0 from there; give a smaller length",
             ),
             (
                 Edit::Append { document: 1, text },

@@ -18,6 +18,7 @@ mod dictionary;
 mod digests;
 mod edited;
 mod editor;
+mod folders;
 mod ledger;
 mod offsets;
 mod pieces;
@@ -50,11 +51,12 @@ pub(crate) fn replay(
     journal: &Journal,
 ) -> Result<(Ledger, EditedText)> {
     let (mut ledger, mut text) = (Ledger::new(stored), EditedText::default());
-    journal.replay(|edit| -> Result<()> {
+    let share = journal.replay(|edit| -> Result<()> {
         ledger.apply(&edit).map_err(impossible)?;
         text.apply(&edit, &ledger);
         Ok(())
     })?;
+    text.hold(share);
     Ok((ledger, text))
 }
 

@@ -9,12 +9,12 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use tadoc_core::Grammar;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::journal::ArchiveLock;
 use tadoc_core::archive::{
     Archive, ArchiveWriter, EncodedDictionary, EncodedSegment, Summary, Tokens,
 };
+use tadoc_core::{Grammar, MemoryLimit};
 
 use super::digests::digests;
 use super::editor::Editor;
@@ -23,11 +23,11 @@ use crate::access::{self, Index};
 use crate::build::again::build_again;
 use crate::build::builder::CancelFlag;
 use crate::build::part::{part_of, with_used_tokens};
-use crate::compress::{Budget, Builder, WRITTEN_BY, Watch, figures, thread_pool};
+use crate::compress::{Budget, Builder, WRITTEN_BY, Watch, figures};
 use crate::corpus::{Corpus, Found};
 use crate::error::{Error, Result};
 use crate::progress::Observer;
-use crate::{Level, SegmentInfo};
+use crate::{Level, SegmentInfo, threads};
 
 /// How long to wait for the lock of the new archive, which somebody else may have for a moment.
 const WAIT_FOR_LOCK: Duration = Duration::from_secs(10);
@@ -74,7 +74,8 @@ pub fn recompress(
 ) -> Result<RecompressReport> {
     let path = path.as_ref();
     let lock = ArchiveLock::acquire(path)?;
-    let archive = Archive::open(path)?;
+    let memory = options.memory.map_or(MemoryLimit::Default, MemoryLimit::AtLeast);
+    let archive = Archive::open_within(path, memory)?;
     let journal = match options.keep_whole {
         true => archive.journal_until_damage().0,
         false => archive.journal()?,
@@ -161,7 +162,7 @@ impl Recompression<'_> {
             Builder::from_name(name).ok_or_else(|| Error::UnknownBuilder { name: name.clone() })?;
         let budget = Budget::new(options.memory, options.threads)?;
         let most_symbols = budget.most_symbols();
-        let pool = thread_pool(budget.threads);
+        let pool = threads::pool(Some(budget.threads))?;
         let watch = Watch::new(observer, before.text_bytes);
         watch.check()?;
         let mut writer = ArchiveWriter::create(corpus.archive().path())?;
@@ -275,12 +276,12 @@ fn make(
         // Parts of building run on one thread: the dictionary is encoded beside them.
         let (again, encoded) = rayon::join(
             || build_again(&grammar, &line_ends, builder, cancel),
-            || EncodedDictionary::new(&entries.words(), &entries.separators(), level),
+            || EncodedDictionary::new(&entries.words(), &entries.separators(), level, cancel),
         );
-        let again = again?;
+        let (again, encoded) = (again?, encoded?);
         drop(grammar);
         let (encoded, (length, figures)) = rayon::join(
-            || EncodedSegment::with_dictionary(encoded, &again, level),
+            || EncodedSegment::with_dictionary(encoded, &again, level, cancel),
             || rayon::join(|| Length::of(&again, &entries), || figures(&again)),
         );
         let Length { bytes, tokens } = length?;
@@ -292,7 +293,7 @@ fn make(
             words: entries.words.len() as u64,
             ..figures
         };
-        made.push((encoded, info));
+        made.push((encoded?, info));
     }
     Ok(made)
 }

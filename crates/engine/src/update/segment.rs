@@ -13,10 +13,10 @@ use std::sync::Arc;
 use rayon::prelude::*;
 use tadoc_core::archive::{Dictionary, EncodedDictionary, Tokens};
 use tadoc_core::grammar::Slices;
-use tadoc_core::{Array, Grammar};
+use tadoc_core::{Array, Budget, Grammar, Share};
 
 use super::dictionary::{EditedDictionary, UNUSED};
-use super::edited::Elsewhere;
+use super::edited::{EDITED, Elsewhere};
 use super::pieces::{Piece, Source};
 use super::plan::PlannedPart;
 use crate::build::interner::Interner;
@@ -81,7 +81,9 @@ pub(super) fn edit(
     parts: &[PlannedPart],
     texts: &impl Texts,
     lexer: Lexer,
+    budget: &Budget,
 ) -> Result<EditedSegment> {
+    let work = budget.take(8 * u64::from(stored.grammar.rule_count()), EDITED)?;
     let rule_bytes = stored
         .grammar
         .rule_weights(|token| stored.tokens.length(token))
@@ -89,12 +91,12 @@ pub(super) fn edit(
     let cut: Vec<Stretch> = shares(parts, &stored.grammar)
         .into_par_iter()
         .map(|parts| {
-            let mut cutter = Cutter::new(stored, &rule_bytes, lexer);
+            let mut cutter = Cutter::new(stored, &rule_bytes, lexer, &work);
             for part in parts {
                 cutter.part(part, texts)?;
             }
             let Cutter { symbols, loose, runs, document_ends, .. } = cutter;
-            let lexed = Lexed::new(&loose, &runs, lexer);
+            let lexed = Lexed::new(&loose, &runs, lexer, &work)?;
             Ok(Stretch { symbols, runs, document_ends, lexed })
         })
         .collect::<Result<_>>()?;
@@ -156,10 +158,12 @@ struct Cutter<'s> {
     /// Bytes before a cut, for now.
     tail: Vec<u8>,
     elsewhere: Elsewhere,
+    /// What memory is taken of.
+    work: &'s Share,
 }
 
 impl<'s> Cutter<'s> {
-    fn new(stored: &'s Stored, rule_bytes: &'s [u64], lexer: Lexer) -> Self {
+    fn new(stored: &'s Stored, rule_bytes: &'s [u64], lexer: Lexer, work: &'s Share) -> Self {
         Self {
             grammar: stored.grammar.slices(),
             documents: &stored.grammar,
@@ -172,6 +176,7 @@ impl<'s> Cutter<'s> {
             document_ends: Vec::new(),
             tail: Vec::new(),
             elsewhere: Elsewhere::default(),
+            work,
         }
     }
 
@@ -185,6 +190,7 @@ impl<'s> Cutter<'s> {
     }
 
     fn part(&mut self, part: &PlannedPart, texts: &impl Texts) -> Result<()> {
+        let before = self.symbols.len();
         match part {
             PlannedPart::Whole { place } => {
                 self.symbols.extend_from_slice(self.documents.document(*place as usize));
@@ -192,7 +198,8 @@ impl<'s> Cutter<'s> {
             PlannedPart::Edited { document, pieces } => self.document(*document, pieces, texts)?,
         }
         self.end_document();
-        Ok(())
+        // Here, and once more when they are put together.
+        Ok(self.work.grow((2 * size_of::<u32>() * (self.symbols.len() - before)) as u64, EDITED)?)
     }
 
     /// A document of pieces.
@@ -202,11 +209,13 @@ impl<'s> Cutter<'s> {
         let mut is_start = true;
         for (index, &piece) in pieces.iter().enumerate() {
             if piece.source() == Source::New {
+                self.work.grow(piece.bytes(), EDITED)?;
                 self.loose.extend_from_slice(texts.new_text(piece));
                 is_start = false;
                 continue;
             }
             let Some((place, part_start)) = texts.place(document, piece.start()) else {
+                self.work.grow(piece.bytes(), EDITED)?;
                 texts.append_elsewhere(&mut self.elsewhere, document, piece, &mut self.loose)?;
                 is_start = false;
                 continue;
@@ -293,6 +302,7 @@ impl<'s> Cutter<'s> {
                 None => {
                     let bytes = self.tokens.get(symbol);
                     let end = (range.end - cursor.offset).min(bytes.len() as u64);
+                    self.work.grow(end - inside, EDITED)?;
                     self.loose.extend_from_slice(&bytes[inside as usize..end as usize]);
                     if end < bytes.len() as u64 {
                         // The next piece may start in the same token.
@@ -422,7 +432,7 @@ struct Lexed {
 }
 
 impl Lexed {
-    fn new(loose: &[u8], runs: &[Run], lexer: Lexer) -> Self {
+    fn new(loose: &[u8], runs: &[Run], lexer: Lexer, work: &Share) -> Result<Self> {
         // Which run, and which bytes: long texts in several pieces.
         let mut texts: Vec<Places> = Vec::new();
         let mut start = 0;
@@ -462,11 +472,14 @@ impl Lexed {
                         tokens.push(interner.intern(text, start, end, kind));
                         start = end;
                     });
+                    // A token here, and once more when they are put together; and words that are new.
+                    let taken = 2 * size_of::<u32>() * (tokens.len() - first) + text.len() / 2;
+                    work.grow(taken as u64, EDITED)?;
                     of_texts.push((*run, first..tokens.len()));
                 }
-                (interner, tokens, of_texts)
+                Ok((interner, tokens, of_texts))
             })
-            .collect();
+            .collect::<Result<_>>()?;
         let mut of_runs = vec![Vec::new(); runs.len()];
         let (mut interners, mut tokens) = (Vec::new(), Vec::new());
         for (stretch, (interner, of_stretch, of_texts)) in lexed.into_iter().enumerate() {
@@ -476,7 +489,7 @@ impl Lexed {
             interners.push(interner);
             tokens.push(of_stretch);
         }
-        Self { interners, tokens, of_runs }
+        Ok(Self { interners, tokens, of_runs })
     }
 }
 

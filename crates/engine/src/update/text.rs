@@ -6,6 +6,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use tadoc_core::archive::journal::Edit;
+use tadoc_core::{Counted, Share};
 
 use super::ledger::Ledger;
 use super::pieces::{Piece, Pieces, Source};
@@ -15,9 +16,15 @@ use super::pieces::{Piece, Pieces, Source};
 pub(crate) struct EditedText {
     new_text: Vec<u8>,
     documents: HashMap<u32, Pieces, FixedState>,
+    held: Counted<()>,
 }
 
 impl EditedText {
+    /// Keeps what its memory takes of a budget as long as itself.
+    pub(crate) fn hold(&mut self, share: Share) {
+        self.held = Counted::new((), share);
+    }
+
     /// Takes an edit that the ledger has just taken: [`Ledger::apply`] comes first, this right behind it.
     pub(crate) fn apply(&mut self, edit: &Edit<'_>, ledger: &Ledger) {
         let stored = |document: u32| ledger.stored().documents[document as usize].bytes;
@@ -105,6 +112,10 @@ impl EditedText {
     /// Puts text behind the new text that there is; gives where it is, unless it is empty.
     fn put(&mut self, text: &[u8]) -> Option<Piece> {
         let start = self.new_text.len() as u64;
+        if self.new_text.capacity() - self.new_text.len() < text.len() {
+            // All text there is may be half of what memory is left for: doubling would take too much.
+            self.new_text.reserve_exact(text.len().max(self.new_text.len() / 4));
+        }
         self.new_text.extend_from_slice(text);
         (!text.is_empty()).then(|| Piece::new(Source::New, start, text.len() as u64))
     }

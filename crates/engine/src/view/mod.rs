@@ -14,7 +14,7 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 use tadoc_core::archive::{open_view, write_view};
-use tadoc_core::{Grammar, Network, Part, Terms, View};
+use tadoc_core::{Grammar, Network, Part, Share, Terms, View};
 
 use self::segment::{Piece, Source};
 use crate::analyzer::Analyzer;
@@ -125,7 +125,8 @@ fn make_from(
     let mut inputs = Vec::new();
     let mut first_document = 0_u64;
     for (corpus, stored) in corpora.iter().zip(stored) {
-        let count = corpus.summary().documents;
+        // As many as the summary says.
+        let count = corpus.documents()?.len() as u64;
         if first_document + count > u64::from(u32::MAX) {
             return Err(Error::TooMany { what: "documents", most: u32::MAX.into() });
         }
@@ -263,16 +264,25 @@ struct ViewParts {
     rule_count: u64,
     /// How often each term stands in the documents.
     term_counts: Vec<u32>,
+    /// What they take of the budgets of archives.
+    shares: Vec<Share>,
 }
 
 impl ViewParts {
     fn new(term_count: u32) -> Self {
         let term_counts = vec![0; term_count as usize];
-        Self { pieces: Vec::new(), documents: Vec::new(), rule_count: 0, term_counts }
+        let (pieces, documents, shares) = (Vec::new(), Vec::new(), Vec::new());
+        Self { pieces, documents, rule_count: 0, term_counts, shares }
     }
 
     fn add(&mut self, input: &Input<'_>, of_tokens: &[u32], detail: Detail) -> Result<()> {
         let grammar = input.grammar()?;
+        if let Of::Segment(corpus, _) = &input.of {
+            // Symbols, of which there are three rows for a moment; and of rules starts, lengths, levels and counts.
+            let symbols = 12 * grammar.symbols().len() as u64;
+            let bytes = symbols + 32 * u64::from(grammar.rule_count());
+            self.shares.push(corpus.budget().take(bytes, "the grammar over terms")?);
+        }
         let term_count = self.term_counts.len() as u32;
         // While a piece is made, all its rules have numbers behind those before it.
         let most = u64::from(term_count) + self.rule_count + u64::from(grammar.rule_count());

@@ -46,6 +46,9 @@ impl Strings {
     }
 }
 
+/// What memory is taken for, in errors.
+const WHAT: &str = "the terms of the words";
+
 /// The terms of one segment, or of several: in byte order, each once.
 #[derive(Debug)]
 pub(super) struct SegmentTerms {
@@ -68,10 +71,13 @@ pub(super) fn of_segment(
     text_bytes: u64,
 ) -> Result<(SegmentTerms, Vec<u32>)> {
     let words = dictionary.words(text_bytes)?;
+    // For each token its term; for each term its number, and its bytes once more when all are merged.
+    let tokens = u64::from(dictionary.token_count());
+    let _work = dictionary.budget().take(8 * tokens + 2 * words.joined().len() as u64, WHAT)?;
     let words_of_tokens = dictionary.words_of_tokens();
     if analyzer.is_identity() {
         let of_tokens = words_of_tokens.map(|word| word.unwrap_or(NONE)).collect();
-        let (bytes, ends) = words.into_parts();
+        let (bytes, ends, _) = words.into_parts();
         return Ok((SegmentTerms::new(Strings { bytes, ends }), of_tokens));
     }
     let (terms, of_words) = analyze(words.len() as u32, |word| words.get(word), analyzer);

@@ -6,10 +6,9 @@ use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use tadoc::access::{self, Access, Index};
-use tadoc::pool::{Error as PoolError, Persist, Resumption};
+use tadoc::pool::{Error as PoolError, Patience, Persist, Resumption};
 use tadoc::{Analyzer, Builder, Corpus, Edit, Editor, Error, Lexer};
 use tadoc_oracle::{Document, Random};
 
@@ -40,7 +39,7 @@ fn make(documents: &[Document], path: &Path) -> u64 {
 /// Asks an archive in a pool, and tells what was found in that.
 fn ask(archive: &Path, pool: &Path, persist: Persist, questions: &Questions<'_>) -> Resumption {
     let corpus = Corpus::open(archive).unwrap();
-    let (access, found) = Access::in_pool(&corpus, pool, persist).unwrap();
+    let (access, found) = Access::in_pool(&corpus, pool, persist, Patience::default()).unwrap();
     questions.check(&access, &format!("{persist}: {found:?}"));
     found
 }
@@ -48,7 +47,7 @@ fn ask(archive: &Path, pool: &Path, persist: Persist, questions: &Questions<'_>)
 /// Fails if a pool has not all of an archive.
 fn assert_whole(archive: &Path, pool: &Path) {
     let corpus = Corpus::open(archive).unwrap();
-    let (_, found) = Access::in_pool(&corpus, pool, Persist::Phase).unwrap();
+    let (_, found) = Access::in_pool(&corpus, pool, Persist::Phase, Patience::default()).unwrap();
     assert_eq!(found.finished, ["segments"]);
     assert!(found.operations.is_none() && found.discarded.is_empty(), "{found:?}");
 }
@@ -98,7 +97,8 @@ fn what_is_damaged_is_made_again() {
         bytes[place] ^= 1 << random.below(8);
         fs::write(&pool, &bytes).unwrap();
         let corpus = Corpus::open(&archive).unwrap();
-        let (access, found) = Access::in_pool(&corpus, &pool, Persist::Phase).unwrap();
+        let (access, found) =
+            Access::in_pool(&corpus, &pool, Persist::Phase, Patience::default()).unwrap();
         assert_eq!(found.finished, ["segments"], "byte {place}");
         questions.check(&access, &format!("byte {place}"));
         access.load().unwrap();
@@ -107,7 +107,8 @@ fn what_is_damaged_is_made_again() {
         assert!(made < 2, "byte {place}");
         again += made;
         drop(access);
-        let (access, _) = Access::in_pool(&corpus, &pool, Persist::Phase).unwrap();
+        let (access, _) =
+            Access::in_pool(&corpus, &pool, Persist::Phase, Patience::default()).unwrap();
         questions.check(&access, &format!("byte {place}, made again"));
         access.load().unwrap();
         assert_eq!(access.made_again(), [0_usize; 0], "byte {place}");
@@ -128,13 +129,14 @@ fn segments_that_are_not_asked_for_are_not_read() {
     let documents = documents(300);
     make(&documents, &archive);
     let corpus = Corpus::open(&archive).unwrap();
-    drop(Access::in_pool(&corpus, &pool, Persist::Phase).unwrap());
+    drop(Access::in_pool(&corpus, &pool, Persist::Phase, Patience::default()).unwrap());
     let mut bytes = fs::read(&pool).unwrap();
     // Segments lie in their order, as they were made one after the other.
     let half = bytes.len() / 2;
     bytes[half..].iter_mut().for_each(|byte| *byte ^= 0x55);
     fs::write(&pool, &bytes).unwrap();
-    let (access, found) = Access::in_pool(&corpus, &pool, Persist::Phase).unwrap();
+    let (access, found) =
+        Access::in_pool(&corpus, &pool, Persist::Phase, Patience::default()).unwrap();
     assert_eq!(found.finished, ["segments"]);
     assert_eq!(access.extract(0, 3, 50).unwrap(), documents[0].1[3..53]);
     assert_eq!(access.made_again(), [0_usize; 0]);
@@ -166,7 +168,7 @@ fn segments_that_were_done_are_kept() {
         let _ = fs::remove_file(&pool);
         fs::write(&archive, &damaged).unwrap();
         let corpus = Corpus::open(&archive).unwrap();
-        let error = Access::in_pool(&corpus, &pool, persist).unwrap_err();
+        let error = Access::in_pool(&corpus, &pool, persist, Patience::default()).unwrap_err();
         assert!(matches!(error, Error::Archive(_)), "{error}");
         // All before the first one that cannot be read.
         let access = Access::open(&corpus, Index::None).unwrap();
@@ -200,7 +202,7 @@ fn a_pool_is_of_an_archive_with_its_edits() {
     drop(editor);
     documents[17].1.splice(0..0, text);
     let corpus = Corpus::open(&archive).unwrap();
-    let error = Access::in_pool(&corpus, &pool, Persist::Phase).unwrap_err();
+    let error = Access::in_pool(&corpus, &pool, Persist::Phase, Patience::default()).unwrap_err();
     assert!(matches!(error, Error::Pool(PoolError::OtherArchive { .. })), "{error}");
     fs::remove_file(&pool).unwrap();
     let after = Questions::new(Lexer::Words, &documents, &Analyzer::new(), 6, 12);
@@ -219,7 +221,7 @@ fn operations_hold_next_to_nothing() {
     let decoded = Access::open(&corpus, Index::None).unwrap();
     questions.check(&decoded, "decoded");
     decoded.load().unwrap();
-    let (in_pool, _) = Access::in_pool(&corpus, &pool, Persist::None).unwrap();
+    let (in_pool, _) = Access::in_pool(&corpus, &pool, Persist::None, Patience::default()).unwrap();
     questions.check(&in_pool, "in the pool");
     in_pool.load().unwrap();
     let (heap, mapped) = in_pool.memory();
@@ -235,7 +237,8 @@ fn maker() {
     let variable = |name| std::env::var(name).expect("started by the test that kills it");
     let persist = variable("TADOC_TEST_PERSIST").parse().unwrap();
     let corpus = Corpus::open(variable("TADOC_TEST_ARCHIVE")).unwrap();
-    Access::in_pool(&corpus, Path::new(&variable("TADOC_TEST_POOL")), persist).unwrap();
+    Access::in_pool(&corpus, Path::new(&variable("TADOC_TEST_POOL")), persist, Patience::default())
+        .unwrap();
 }
 
 #[test]
@@ -256,22 +259,26 @@ fn a_maker_that_is_killed_leaves_nothing_wrong() {
             .spawn()
             .unwrap()
     };
-    let began = Instant::now();
     assert!(start(Persist::Operation).wait().unwrap().success());
-    let whole = began.elapsed();
+    let length = || fs::metadata(&pool).map_or(0, |pool| pool.len());
+    let whole = length();
     let mut random = Random::new(10);
-    let (mut killed, mut resumed) = (0, 0);
-    for number in 0..36 {
+    // A kill is at a point in the work, told by the length of the pool. One that comes too late for it is
+    // no kill, so this goes on until there were enough.
+    let (mut killed, mut resumed, mut number) = (0, 0, 0);
+    while killed < 24 || resumed == 0 {
         let persist = Persist::ALL[number % 3];
+        number += 1;
         let _ = fs::remove_file(&pool);
+        let point = random.below(whole);
         let mut maker = start(persist);
-        std::thread::sleep(whole.mul_f64(random.below(1000) as f64 / 1000.0));
+        while length() < point && maker.try_wait().unwrap().is_none() {
+            std::thread::yield_now();
+        }
         let _ = maker.kill();
         killed += u64::from(maker.wait().unwrap().signal() == Some(9));
         let found = ask(&archive, &pool, persist, &questions);
         resumed += u64::from(found.operations.is_some_and(|(_, done, _)| done > 0));
         assert_whole(&archive, &pool);
     }
-    assert!(killed > 12, "{killed} were killed in the middle");
-    assert!(resumed > 0, "none of {killed} was gone on with");
 }

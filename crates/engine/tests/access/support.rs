@@ -5,7 +5,7 @@ use std::path::Path;
 
 use tadoc::access::{self, Access, Index, Scope};
 #[cfg(feature = "pool")]
-use tadoc::pool::Persist;
+use tadoc::pool::{Patience, Persist};
 use tadoc::{Analyzer, Builder, CompressOptions, Corpus, Input, Lexer, Source};
 use tadoc_oracle::{Document, Oracle, Random, words};
 
@@ -75,7 +75,8 @@ pub fn for_each_index(path: &Path, mut each: impl FnMut(&Access<'_>, &str)) {
             let folder = tempfile::tempdir().unwrap();
             let pool = folder.path().join("pool");
             for what in ["made", "used again"] {
-                let (access, _) = Access::in_pool(&corpus, &pool, Persist::None).unwrap();
+                let (access, _) =
+                    Access::in_pool(&corpus, &pool, Persist::None, Patience::default()).unwrap();
                 each(&access, &format!("in a pool {what} with index {index:?}"));
             }
         }

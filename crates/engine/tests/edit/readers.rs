@@ -36,12 +36,14 @@ fn readers_see_states_that_existed() {
     // The last state that is committed, and the last that may be.
     let (committed, begun) = (&AtomicU64::new(0), &AtomicU64::new(0));
     let is_over = &AtomicBool::new(false);
+    let reads = &[AtomicU64::new(0), AtomicU64::new(0)];
     let recompressions = std::thread::scope(|scope| {
-        let readers: Vec<_> = (0..2)
-            .map(|number| {
+        let readers: Vec<_> = reads
+            .iter()
+            .zip(0..)
+            .map(|(reads, number)| {
                 scope.spawn(move || {
                     let mut random = Random::new(number);
-                    let mut reads = 0_u64;
                     let mut kept: Option<(Corpus, u64)> = None;
                     while !is_over.load(Ordering::SeqCst) {
                         let least = committed.load(Ordering::SeqCst);
@@ -56,9 +58,8 @@ fn readers_see_states_that_existed() {
                         if random.below(8) == 0 {
                             kept = Some((corpus, state));
                         }
-                        reads += 1;
+                        reads.fetch_add(1, Ordering::SeqCst);
                     }
-                    reads
                 })
             })
             .collect();
@@ -68,7 +69,12 @@ fn readers_see_states_that_existed() {
             let mut recompressions = 0_u64;
             let mut editor = Editor::open(path).unwrap();
             let mut state = 0;
-            while Instant::now() < end && !is_over.load(Ordering::SeqCst) {
+            // For so long, and on until there was something to see: how much that is, is up to the machine.
+            let is_enough = |state: u64, recompressions: u64| {
+                let read = reads.iter().all(|reads| reads.load(Ordering::SeqCst) > 10);
+                Instant::now() >= end && state > 20 && recompressions > 0 && read
+            };
+            while !is_enough(state, recompressions) && !is_over.load(Ordering::SeqCst) {
                 begun.store(state + 1, Ordering::SeqCst);
                 states::advance(&mut editor, state).unwrap();
                 editor.commit(random.below(20) == 0).unwrap();
@@ -93,15 +99,11 @@ fn readers_see_states_that_existed() {
             recompressions
         });
         let recompressions = writer.join().unwrap();
-        for reader in readers {
-            let reads = reader.join().unwrap();
-            println!("{reads} reads");
-            assert!(reads > 10, "{reads} reads");
-        }
+        readers.into_iter().for_each(|reader| reader.join().unwrap());
+        println!("{reads:?} reads");
         recompressions
     });
     let state = states::state_of(&Corpus::open(path).unwrap(), "");
     println!("{state} states, {recompressions} recompressions");
     assert_eq!(state, committed.load(Ordering::SeqCst));
-    assert!(state > 20 && recompressions > 0);
 }

@@ -39,7 +39,13 @@ pub fn check(corpus: &Corpus, model: &Model, what: &str) {
     {
         let folder = tempfile::tempdir().unwrap();
         let pool = folder.path().join("pool");
-        let (access, _) = Access::in_pool(corpus, &pool, tadoc::pool::Persist::None).unwrap();
+        let (access, _) = Access::in_pool(
+            corpus,
+            &pool,
+            tadoc::pool::Persist::None,
+            tadoc::pool::Patience::default(),
+        )
+        .unwrap();
         questions.check(&access, &format!("{what}, in a pool"));
     }
     let oracle = Oracle::new(oracle_lexer(model.lexer), &documents);

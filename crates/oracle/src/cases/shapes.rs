@@ -146,7 +146,7 @@ fn document_borders() -> Vec<Case> {
         });
         lines.collect::<String>().into_bytes()
     });
-    let names = ["a", "a b", "a/b", "a/b/c.txt", "b\\c", "tab\there", "é", "日本語/😀.txt"];
+    let names = ["a", "a b", "a.d/b", "a.d/b.d/c.txt", "b\\c", "tab\there", "é", "日本語/😀.txt"];
     let named = names.map(|name| (name.to_string(), format!("content of {name}\n").into_bytes()));
     vec![
         Case::numbered("many-tiny-documents", tiny),

@@ -7,9 +7,10 @@ use tadoc_core::answer::columns::TERM_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
 use super::for_each_run;
+use crate::check::are_ends;
 use crate::entry::Key;
 use crate::transpose::Postings;
-use crate::work::{BlockBuilder, Blocks};
+use crate::work::{Block, BlockBuilder, Blocks};
 
 /// Sections of a block: keys, where the documents of each end, and the documents.
 const KEYS: usize = 0;
@@ -28,6 +29,19 @@ impl<'v, K: Key> DocumentsOfKeys<'v, K> {
     /// Blocks that were [put](Self::put).
     pub fn new(blocks: Blocks, documents: &'v [u32]) -> Self {
         Self { blocks, documents, keys: std::marker::PhantomData }
+    }
+
+    /// Whether a block has rows of so many terms and documents; nothing if it lacks a section.
+    pub fn are_in(block: Block<'_>, terms: u32, documents: usize) -> Option<bool> {
+        let keys = block.section::<K>(KEYS)?;
+        let ends = block.section::<u64>(ENDS)?;
+        let places = block.section::<u32>(DOCUMENTS)?;
+        Some(
+            ends.len() == keys.len()
+                && are_ends(ends.iter().copied(), places.len())
+                && keys.iter().all(|key| key.number() < terms)
+                && places.iter().all(|&place| (place as usize) < documents),
+        )
     }
 
     /// Puts postings into a block, in the order that they have.

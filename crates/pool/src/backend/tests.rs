@@ -6,6 +6,7 @@ use tadoc_core::Strategy;
 use tadoc_core::answer::Answer;
 
 use super::*;
+use crate::Patience;
 use crate::medium::simulated::Simulated;
 use crate::reference::{Shape, rows, view};
 use crate::testing::{ARCHIVE, random};
@@ -63,7 +64,10 @@ fn every_task_is_found_finished() {
             let expected = expected(&view, task, &limits);
             assert!(!expected.is_empty());
             for again in [false, true] {
-                let backend = PoolBackend::new(Pool::open(&path, ARCHIVE).unwrap(), persist);
+                let backend = PoolBackend::new(
+                    Pool::open(&path, ARCHIVE, Patience::default()).unwrap(),
+                    persist,
+                );
                 let answered = backend.run(&view, task, &limits).unwrap();
                 assert_eq!(answered.strategy, strategy);
                 let pool = backend.pool();

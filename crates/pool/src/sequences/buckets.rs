@@ -12,9 +12,10 @@ use std::ops::Range;
 
 use bytemuck::Pod;
 
-use super::keys::Key;
+use super::keys::{Key, is_masked};
 use super::sort::Record;
-use crate::work::{BlockBuilder, Blocks};
+use crate::check::are_ends;
+use crate::work::{Block, BlockBuilder, Blocks};
 
 /// Buckets are made for about so many records each, or fewer.
 const RECORDS_PER_BUCKET: u64 = 1 << 15;
@@ -69,6 +70,14 @@ impl Layout {
     #[inline]
     pub(super) fn least<K: Key>(self, bucket: u32) -> K {
         K::shifted(bucket, self.low_bits)
+    }
+
+    /// Whether a key above the least of a bucket is of that bucket or one of those behind it, of so many in all.
+    pub(super) fn is_within<H: Key>(self, key: H, buckets: u32) -> bool {
+        let bits = (H::BITS - self.low_bits).min(MOST_BUCKET_BITS);
+        // Where there are no bits above the lowest ones, none can be shifted there.
+        let bucket = if bits == 0 { 0 } else { key.digit(self.low_bits, bits) };
+        is_masked(key, self.low_bits + bits) && bucket < buckets
     }
 
     /// How many buckets can be told from each other in a number of so many bits, beside what is below them.
@@ -135,6 +144,33 @@ impl<H: Key, V: Pod> Grouping<H, V> {
             block.put(&values);
         }
     }
+}
+
+/// Whether a block has grouped records; `is_record` gets a whole key and its value. Nothing if the block lacks a section.
+pub(super) fn are_grouped<K: Key, H: Key, V: Pod + Default>(
+    block: Block<'_>,
+    layout: Layout,
+    is_record: impl Fn(K, V) -> bool,
+) -> Option<bool> {
+    let (ends, keys) = (block.section::<u32>(0)?, block.section::<H>(1)?);
+    let values = if size_of::<V>() == 0 { None } else { Some(block.section::<V>(2)?) };
+    let is_cut = ends.len() == layout.buckets() as usize
+        && are_ends(ends.iter().map(|&end| end.into()), keys.len())
+        && values.is_none_or(|values| values.len() == keys.len());
+    let mut start = 0;
+    Some(
+        is_cut
+            && (0..).zip(ends).all(|(bucket, &end)| {
+                let own = start as usize..end as usize;
+                start = end;
+                let least: K = layout.least(bucket);
+                own.into_iter().all(|place| {
+                    let value = values.map_or_else(V::default, |values| values[place]);
+                    is_masked(keys[place], layout.low_bits)
+                        && is_record(least.plus(keys[place].to()), value)
+                })
+            }),
+    )
 }
 
 /// Grouped records of some blocks.
@@ -345,7 +381,7 @@ mod tests {
             prop_assert!(layout.low_bits <= 64);
             let mut work = Work::volatile(0);
             let chunks: Vec<&[u128]> = keys.chunks(97).collect();
-            let blocks = work.append("keys", chunks.len(), |operation, block| {
+            let blocks = work.append("keys", chunks.len(), |_, _| Some(true), |operation, block| {
                 let mut grouping = Grouping::<u64, u32>::new(layout, 50);
                 for (place, &key) in (0..).zip(chunks[operation]) {
                     grouping.push(key, 97 * operation as u32 + place);

@@ -13,17 +13,17 @@ use std::marker::PhantomData;
 use tadoc_core::answer::columns::SEQUENCE_COUNTS;
 use tadoc_core::answer::{Answer, Column, Labels, Rows};
 
-use super::buckets::{Grouping, Layout, Piece, Records, pieces};
+use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
 use super::keys::Key;
 use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
-use super::runs::{RunRows, put_ranked};
+use super::runs::{RunRows, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
 use super::source::{Source, Stretch};
 use super::{Budget, weights};
 use crate::Result;
 use crate::pruned::Pruned;
-use crate::work::{Blocks, Work};
+use crate::work::{Block, Blocks, Work};
 
 /// Bytes that a sequence of a rule takes while it is sorted, counted, ranked and made part of a block.
 pub(super) const fn bytes_to_count<H>() -> u64 {
@@ -52,26 +52,36 @@ impl<H: Key> Occurrences<H> {
         let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
         let stretches = source.stretches(most);
         let of_root = stretches.iter().filter(|one| matches!(one, Stretch::Root(_))).count();
-        let windows = work.append("windows", stretches.len(), |operation, block| {
-            match stretches[operation].clone() {
-                Stretch::Root(stretch) => {
-                    let mut grouping = Grouping::<H, ()>::new(layout, most);
-                    source.of_root(stretch, |_, key| grouping.push(key, ()));
-                    grouping.put(block);
-                }
-                Stretch::Rules(rules) => {
-                    let mut grouping = Grouping::<H, u64>::new(layout, most);
-                    for rule in rules {
-                        let weight = weights[rule as usize];
-                        if weight > 0 {
-                            source.of_rule(rule, |key| grouping.push(key, weight));
-                        }
-                    }
-                    grouping.put(block);
-                }
+        let longest = source.network().length();
+        let are_windows = |operation: usize, block: Block<'_>| match stretches[operation] {
+            Stretch::Root(_) => {
+                are_grouped::<K, H, ()>(block, layout, |key, ()| packing.is_sequence(key))
             }
-            Ok(())
-        })?;
+            Stretch::Rules(_) => are_grouped::<K, H, u64>(block, layout, |key, weight| {
+                packing.is_sequence(key) && weight <= longest
+            }),
+        };
+        let windows =
+            work.append("windows", stretches.len(), are_windows, |operation, block| {
+                match stretches[operation].clone() {
+                    Stretch::Root(stretch) => {
+                        let mut grouping = Grouping::<H, ()>::new(layout, most);
+                        source.of_root(stretch, |_, key| grouping.push(key, ()));
+                        grouping.put(block);
+                    }
+                    Stretch::Rules(rules) => {
+                        let mut grouping = Grouping::<H, u64>::new(layout, most);
+                        for rule in rules {
+                            let weight = weights[rule as usize];
+                            if weight > 0 {
+                                source.of_rule(rule, |key| grouping.push(key, weight));
+                            }
+                        }
+                        grouping.put(block);
+                    }
+                }
+                Ok(())
+            })?;
         let root = Records::new(windows.clone(), 0..of_root);
         let rules = Records::new(windows, of_root..stretches.len());
         Ok(Self { layout, root, rules })
@@ -95,8 +105,10 @@ pub(super) fn count<H: Key>(
     if piece.is_one_key() {
         let (mut sum, mut found) = (0, None);
         let bucket = piece.buckets.start;
-        root.for_each(bucket, piece, |(key, ())| (sum, found) = (sum + 1, Some(key)));
-        rules.for_each(bucket, piece, |(key, weight)| (sum, found) = (sum + weight, Some(key)));
+        let mut add =
+            |key: H, more: u64| (sum, found) = (u64::saturating_add(sum, more), Some(key));
+        root.for_each(bucket, piece, |(key, ())| add(key, 1));
+        rules.for_each(bucket, piece, |(key, weight)| add(key, weight));
         return found.into_iter().for_each(|key| each(key, sum));
     }
     let (mut of_root, mut of_rules) = (Sorter::default(), Sorter::default());
@@ -122,13 +134,14 @@ fn count_sorted<H: Key>(
             (Some(&(key, ())), None) | (None, Some(&(key, _))) => key,
             (None, None) => break,
         };
-        let mut count = 0;
+        let mut count = 0_u64;
         while root.get(at_root) == Some(&(key, ())) {
             count += 1;
             at_root += 1;
         }
         while let Some(&(_, weight)) = rules.get(at_rule).filter(|(other, _)| *other == key) {
-            count += weight;
+            // Weights that were found in a pool are each below the words of the corpus, and need not be together.
+            count = count.saturating_add(weight);
             at_rule += 1;
         }
         each(key, count);
@@ -157,7 +170,10 @@ impl<K: Key, H: Key> SequenceCounts<K, H> {
         let Occurrences { layout, root, rules } = &occurrences;
         let pieces = occurrences.pieces(work);
         let top = top.unwrap_or(usize::MAX);
-        let ranked = work.append("counts", pieces.len(), |operation, block| {
+        let are_rows = |operation: usize, block: Block<'_>| {
+            are_ranked::<K, H>(block, packing, *layout, &pieces[operation].buckets)
+        };
+        let ranked = work.append("counts", pieces.len(), are_rows, |operation, block| {
             let piece = &pieces[operation];
             let mut counted = Counted::default();
             count(*layout, piece, root, rules, |key, count| {

@@ -5,9 +5,11 @@
 //!
 //! Cost: O(symbols near the ends of bodies). In the pool: two integers a rule.
 
+use std::ops::Range;
+
 use tadoc_core::{Array, Network};
 
-use super::keys::Key;
+use super::keys::{Key, is_masked};
 use crate::Result;
 use crate::work::{Starts, Work};
 
@@ -45,6 +47,11 @@ impl Reach {
         H::mask(self.items as u32 * self.bits)
     }
 
+    /// Items at an end of a rule.
+    fn length(self, network: &Network, rule: u32) -> u32 {
+        network.lengths()[rule as usize].min(self.items as u64) as u32
+    }
+
     /// The items of an end.
     #[inline]
     pub(super) fn items_of<H: Key>(self, packed: H, length: u32) -> impl Iterator<Item = u32> {
@@ -59,7 +66,22 @@ pub(super) fn make<H: Key>(
     reach: Reach,
 ) -> Result<Array<Ends<H>>> {
     let levels = network.levels();
-    work.fill_upwards("ends of rules", Starts::One, levels, |rules, own, below| {
+    // How many sequences there are follows from the tags, and so from lengths; items are shown as terms.
+    let items = network.grammar().token_count();
+    let are_items = |packed: H, length: u32| {
+        is_masked(packed, length * reach.bits)
+            && reach.items_of(packed, length).all(|item| item < items)
+    };
+    let are_ends = |rules: Range<u32>, own: &[Ends<H>], _: &[Ends<H>]| {
+        rules.zip(own).all(|(rule, &[head, tail])| {
+            let length = reach.length(network, rule);
+            let untagged = head.and(reach.mask());
+            untagged.with_tag(length) == head
+                && are_items(untagged, length)
+                && are_items(tail, length)
+        })
+    };
+    work.fill_upwards("ends of rules", Starts::One, levels, are_ends, |rules, own, below| {
         let level_end = level_end(levels, rules.start);
         let below = |rule: u32| below[(rule - level_end) as usize];
         for (rule, own) in rules.zip(own) {
@@ -82,7 +104,7 @@ fn of_rule<H: Key>(
     let grammar = network.grammar().slices();
     let mask = reach.mask();
     let body = grammar.body(rule);
-    let length = network.lengths()[rule as usize].min(reach.items as u64) as u32;
+    let length = reach.length(network, rule);
     // The head: the first items, of as many symbols as it takes.
     let mut head = Passed::<H>::default();
     for &symbol in body {

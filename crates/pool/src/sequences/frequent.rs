@@ -12,7 +12,7 @@ use super::labels::Packing;
 use super::source::Source;
 use crate::Result;
 use crate::pruned::Pruned;
-use crate::work::{Blocks, Work};
+use crate::work::{Block, Blocks, Work};
 
 /// The sequences that occur at least so often.
 pub(super) struct Frequent<K, H> {
@@ -34,16 +34,19 @@ impl<K: Key, H: Key> Frequent<K, H> {
         let occurrences = Occurrences::<H>::new(work, source, pruned, packing)?;
         let Occurrences { layout, root, rules } = &occurrences;
         let pieces = occurrences.pieces(work);
-        let keys = work.append("frequent sequences", pieces.len(), |operation, block| {
-            let mut keys = Vec::new();
-            count(*layout, &pieces[operation], root, rules, |key, count| {
-                if count >= least {
-                    keys.push(key);
-                }
-            });
-            block.put(&keys);
-            Ok(())
-        })?;
+        // They are searched and not shown: whatever they are, a question has an answer.
+        let are_keys = |_, block: Block<'_>| block.section::<H>(0).map(|_| true);
+        let keys =
+            work.append("frequent sequences", pieces.len(), are_keys, |operation, block| {
+                let mut keys = Vec::new();
+                count(*layout, &pieces[operation], root, rules, |key, count| {
+                    if count >= least {
+                        keys.push(key);
+                    }
+                });
+                block.put(&keys);
+                Ok(())
+            })?;
         Ok(Self { layout: *layout, pieces, keys, kind: PhantomData })
     }
 

@@ -182,6 +182,12 @@ impl Key for Wide {
     }
 }
 
+/// Whether a key has nothing above its lowest so many bits.
+#[inline]
+pub(super) fn is_masked<K: Key>(key: K, bits: u32) -> bool {
+    key.and(K::mask(bits)) == key
+}
+
 /// Bits that a number below `count` needs, at least one.
 pub(super) fn bits_for(count: u32) -> u32 {
     (u32::BITS - count.saturating_sub(1).leading_zeros()).max(1)

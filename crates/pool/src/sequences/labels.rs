@@ -3,7 +3,7 @@
 use tadoc_core::answer::{Labels, Value};
 use tadoc_core::task::LONGEST_SEQUENCE;
 
-use super::keys::Key;
+use super::keys::{Key, is_masked};
 
 /// How sequences are packed into keys.
 #[derive(Debug, Clone, Copy)]
@@ -12,12 +12,20 @@ pub(super) struct Packing {
     pub(super) n: usize,
     /// Bits of a term.
     pub(super) bits: u32,
+    /// How many terms there are.
+    pub(super) items: u32,
 }
 
 impl Packing {
     /// Bits of a key.
     pub(super) fn key_bits(self) -> u32 {
         self.n as u32 * self.bits
+    }
+
+    /// Whether a key is a sequence of terms.
+    #[inline]
+    pub(super) fn is_sequence(self, key: impl Key) -> bool {
+        is_masked(key, self.key_bits()) && self.terms(key).all(|term| term < self.items)
     }
 
     /// The terms of a sequence, the last one first.

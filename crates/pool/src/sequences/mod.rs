@@ -93,7 +93,8 @@ pub(crate) fn answer<'v>(
     if !(1..=LONGEST_SEQUENCE).contains(&n) {
         return Err(Error::Unsupported { what: format!("sequences of {n} terms") });
     }
-    let packing = Packing { n, bits: bits_for(network.grammar().token_count()) };
+    let items = network.grammar().token_count();
+    let packing = Packing { n, bits: bits_for(items), items };
     let asked = Asked { packing, task, strategy, least: limits.least, top: limits.top };
     match packing.key_bits() {
         ..=64 => asked.answer::<u64, u64>(work, network, pruned),
@@ -129,7 +130,7 @@ impl Asked {
         pruned: &Pruned,
     ) -> Result<Box<dyn Answer + 'v>> {
         let Self { packing, task, strategy, least, top } = self;
-        let source = Source::<K, H>::new(work, network, packing.n, packing.bits, strategy)?;
+        let source = Source::<K, H>::new(work, network, packing, strategy)?;
         // In longer texts something could occur more often in a document than 32 bits can say.
         let is_short = network.length() <= u32::MAX.into();
         Ok(match task {

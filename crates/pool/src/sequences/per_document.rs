@@ -16,22 +16,23 @@ use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Rows};
 
 use super::Budget;
-use super::buckets::{Grouping, Layout, Piece, Records, pieces};
+use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
 use super::counts::{bytes_to_count, count};
 use super::frequent::Frequent;
 use super::keys::Key;
 use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
 use super::rule_documents::RulesOf;
-use super::runs::{Place, RunRows, put_ranked};
+use super::runs::{Place, RunRows, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
 use super::source::Source;
 use crate::Result;
+use crate::check::are_ends;
 use crate::entry::{Entry, Key as _};
 use crate::plan::{Plan, Sizes};
 use crate::pruned::Pruned;
 use crate::walk::Walkers;
-use crate::work::{Blocks, Work};
+use crate::work::{Block, Blocks, Work};
 
 /// Sections of a block of documents: each document with the end of its runs; keys; and each count of a document with the end of its
 /// keys.
@@ -96,41 +97,57 @@ impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
         let plan = Plan::new(work, "sequences that documents can have", network, &rules, sizes)?;
         let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;
         let operations = plan.operations();
-        let documents =
-            work.append("sequences of documents", operations.len(), |operation, block| {
-                if operations[operation].is_cut() {
-                    let mut grouping = Grouping::<H, u64>::new(layout, most);
-                    walkers.walk(operation, |stretch, found| {
-                        source.of_root(stretch.root.clone(), |_, key| grouping.push(key, 1));
-                        for entry in found.iter() {
-                            let count = entry.count();
-                            source.of_rule(entry.key().number(), |key| grouping.push(key, count));
-                        }
-                    });
-                    grouping.put(block);
-                    return Ok(());
-                }
-                let (mut ends, mut keys, mut runs) = (Vec::new(), Vec::new(), Vec::new());
-                let mut sorter = Sorter::<K, u64>::default();
+        let are_rows = |operation: usize, block: Block<'_>| {
+            if operations[operation].is_cut() {
+                let is_record = |key: K, _: u64| packing.is_sequence(key);
+                return are_grouped::<K, H, u64>(block, layout, is_record);
+            }
+            let ends = block.section::<[u32; 2]>(DOCUMENTS)?;
+            let (keys, runs) = (block.section::<K>(KEYS)?, block.section::<[u64; 2]>(RUNS)?);
+            Some(
+                ends.iter()
+                    .map(|&[document, _]| document)
+                    .eq(operations[operation].documents.clone())
+                    && are_ends(ends.iter().map(|&[_, end]| end.into()), runs.len())
+                    && are_ends(runs.iter().map(|&[_, end]| end), keys.len())
+                    && keys.iter().all(|&key| packing.is_sequence(key)),
+            )
+        };
+        let phase = "sequences of documents";
+        let documents = work.append(phase, operations.len(), are_rows, |operation, block| {
+            if operations[operation].is_cut() {
+                let mut grouping = Grouping::<H, u64>::new(layout, most);
                 walkers.walk(operation, |stretch, found| {
-                    let records = &mut sorter.records;
-                    records.clear();
-                    source.of_root(stretch.root.clone(), |_, key| records.push((key, 1)));
+                    source.of_root(stretch.root.clone(), |_, key| grouping.push(key, 1));
                     for entry in found.iter() {
                         let count = entry.count();
-                        source.of_rule(entry.key().number(), |key| records.push((key, count)));
+                        source.of_rule(entry.key().number(), |key| grouping.push(key, count));
                     }
-                    let ranking = rank(sorter.sort(packing.key_bits()), is_kept, top);
-                    let before = keys.len() as u64;
-                    keys.extend_from_slice(&ranking.keys);
-                    runs.extend(ranking.runs.iter().map(|&[count, end]| [count, before + end]));
-                    ends.push([stretch.document, runs.len() as u32]);
                 });
-                block.put(&ends);
-                block.put(&keys);
-                block.put(&runs);
-                Ok(())
-            })?;
+                grouping.put(block);
+                return Ok(());
+            }
+            let (mut ends, mut keys, mut runs) = (Vec::new(), Vec::new(), Vec::new());
+            let mut sorter = Sorter::<K, u64>::default();
+            walkers.walk(operation, |stretch, found| {
+                let records = &mut sorter.records;
+                records.clear();
+                source.of_root(stretch.root.clone(), |_, key| records.push((key, 1)));
+                for entry in found.iter() {
+                    let count = entry.count();
+                    source.of_rule(entry.key().number(), |key| records.push((key, count)));
+                }
+                let ranking = rank(sorter.sort(packing.key_bits()), is_kept, top);
+                let before = keys.len() as u64;
+                keys.extend_from_slice(&ranking.keys);
+                runs.extend(ranking.runs.iter().map(|&[count, end]| [count, before + end]));
+                ends.push([stretch.document, runs.len() as u32]);
+            });
+            block.put(&ends);
+            block.put(&keys);
+            block.put(&runs);
+            Ok(())
+        })?;
         let order: Vec<Contents> = operations
             .iter()
             .map(|operation| match operation.is_cut() {
@@ -152,21 +169,28 @@ impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
             })
             .collect();
         let none = Records::new(documents.clone(), 0..0);
-        let ranked =
-            work.append("sequences of large documents", pieces.len(), |operation, block| {
-                let (large, piece) = &pieces[operation];
-                let least: K = layout.least(piece.buckets.start);
-                let mut counted = Counted::default();
-                count(layout, piece, &none, &large.sequences, |key, count| {
-                    if is_kept(least.plus(key.to())) {
-                        counted.push(key, count);
-                    }
-                });
-                let Ranking { keys, runs } = counted.rank(top);
-                put_ranked(block, piece.buckets.start, &keys, &runs);
-                block.put(&[large.document]);
-                Ok(())
-            })?;
+        let are_of_large = |operation: usize, block: Block<'_>| {
+            let (large, piece) = &pieces[operation];
+            Some(
+                block.section::<u32>(LARGE_DOCUMENT)? == [large.document]
+                    && are_ranked::<K, H>(block, packing, layout, &piece.buckets)?,
+            )
+        };
+        let phase = "sequences of large documents";
+        let ranked = work.append(phase, pieces.len(), are_of_large, |operation, block| {
+            let (large, piece) = &pieces[operation];
+            let least: K = layout.least(piece.buckets.start);
+            let mut counted = Counted::default();
+            count(layout, piece, &none, &large.sequences, |key, count| {
+                if is_kept(least.plus(key.to())) {
+                    counted.push(key, count);
+                }
+            });
+            let Ranking { keys, runs } = counted.rank(top);
+            put_ranked(block, piece.buckets.start, &keys, &runs);
+            block.put(&[large.document]);
+            Ok(())
+        })?;
         let (top, kind) = (top as u64, PhantomData);
         Ok(Self { network, packing, layout, documents, order, ranked, top, kind })
     }
@@ -192,7 +216,8 @@ fn rank<K: Key>(records: &[Record<K, u64>], is_kept: impl Fn(K) -> bool, top: us
     let mut counted = Counted::default();
     for same in records.chunk_by(|one, other| one.0 == other.0) {
         if is_kept(same[0].0) {
-            counted.push(same[0].0, same.iter().map(|record| record.1).sum());
+            counted
+                .push(same[0].0, same.iter().map(|record| record.1).fold(0, u64::saturating_add));
         }
     }
     counted.rank(top)

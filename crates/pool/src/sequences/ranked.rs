@@ -18,7 +18,7 @@ use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 
 use super::Budget;
-use super::buckets::{Grouping, Layout, Piece, Records, pieces};
+use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
 use super::keys::Key;
 use super::labels::Packing;
 use super::rule_documents::RuleDocuments;
@@ -26,7 +26,7 @@ use super::sort::{Record, Sorter};
 use super::source::{Source, Stretch};
 use crate::entry::{self, Count};
 use crate::pruned::Pruned;
-use crate::work::Work;
+use crate::work::{Block, Work};
 use crate::{Error, Result};
 
 /// Pieces that a thread makes rows of before any are given.
@@ -73,7 +73,13 @@ impl<'n, K: Key, H: Key, C: Count> RankedIndex<'n, K, H, C> {
         let at_once = budget.records(BYTES_OF_A_SITE + 2 * size_of::<Record<H, u32>>() as u64);
         let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
         let stretches = source.stretches(most);
-        let blocks = work.append("sites", stretches.len(), |operation, block| {
+        let sites = documents + pruned.rules();
+        let are_sites = |_, block: Block<'_>| {
+            are_grouped::<K, H, u32>(block, layout, |key, site| {
+                packing.is_sequence(key) && site < sites
+            })
+        };
+        let blocks = work.append("sites", stretches.len(), are_sites, |operation, block| {
             let mut grouping = Grouping::<H, u32>::new(layout, most);
             match stretches[operation].clone() {
                 Stretch::Root(stretch) => {
@@ -190,7 +196,7 @@ impl<'a, K, H, C: Count> Found<'a, K, H, C> {
             Some(rule) => {
                 self.several |= !self.documents.is_empty();
                 let (own, counts) = self.index.of_rules.get(rule);
-                let counts = counts.iter().map(|count| C::of(times * count.get()));
+                let counts = counts.iter().map(|count| C::of(times.saturating_mul(count.get())));
                 self.documents.extend(own.iter().copied().zip(counts));
                 if self.documents.len() > self.most {
                     add_up(&mut self.documents);
@@ -205,7 +211,8 @@ impl<'a, K, H, C: Count> Found<'a, K, H, C> {
         if std::mem::take(&mut self.several) {
             add_up(&mut self.documents);
         }
-        let total = || self.documents.iter().map(|(_, count)| count.get()).sum::<u64>();
+        let counts = || self.documents.iter().map(|(_, count)| count.get());
+        let total = || counts().fold(0, u64::saturating_add);
         if !self.documents.is_empty() && (self.index.least <= 1 || total() >= self.index.least) {
             if !self.documents.is_sorted_by(|one, other| one.1 >= other.1) {
                 self.documents.sort_by_key(|&(_, count)| Reverse(count));
@@ -225,7 +232,7 @@ fn add_up<C: Count>(documents: &mut Vec<(u32, C)>) {
     documents.dedup_by(|later, kept| {
         let same = later.0 == kept.0;
         if same {
-            kept.1 = C::of(kept.1.get() + later.1.get());
+            kept.1 = C::of(kept.1.get().saturating_add(later.1.get()));
         }
         same
     });

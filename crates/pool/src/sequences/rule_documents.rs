@@ -14,12 +14,13 @@ use super::source::{Scope, Source};
 use super::{Budget, weights};
 use crate::Result;
 use crate::bounds::{Bound, bounds};
+use crate::check::{are_ends, is_same};
 use crate::entry::{self, Count, Entry};
 use crate::plan::{Plan, Sizes, Stretch};
 use crate::pruned::Pruned;
 use crate::transpose::{Transposition, even_buckets};
 use crate::walk::{Emit, Walkers};
-use crate::work::{Blocks, Work};
+use crate::work::{Block, Blocks, Work};
 
 /// Sections of a block: where the documents of each rule start, and where those of the last one end; documents; counts.
 const STARTS: usize = 0;
@@ -70,11 +71,13 @@ impl<'n, R: entry::Key> RulesOf<'n, R> {
         let network = scope.network;
         let bounds = bounds(work, network, pruned, own, most, u32::MAX.into())?;
         let cuts = pruned.cuts();
-        let own = work.fill("rules by themselves", cuts, |operation, own: &mut [R::Entry]| {
+        let make = |operation: usize, own: &mut [R::Entry]| {
             for (rule, own) in (cuts[operation] as u32..).zip(own) {
                 *own = R::Entry::new(R::of_number(rule), scope.has_any(rule).into());
             }
-        })?;
+        };
+        let are_same = |operation: usize, own: &[_]| is_same(own, |own| make(operation, own));
+        let own = work.fill("rules by themselves", cuts, are_same, &make)?;
         let items = network.grammar().token_count();
         Ok(Self { scope, items, crossing, bounds, own })
     }
@@ -144,9 +147,22 @@ impl<C: Count> RuleDocuments<C> {
             Plan::new(work, "rules that documents can have", network, &rules, Sizes::default())?;
         let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;
         let found = Transposition::new(work, "rules of documents", &walkers, buckets, true)?;
-        let blocks = work.append("documents of rules", found.buckets(), |bucket, block| {
+        let end_of = |bucket: usize| firsts.get(bucket + 1).copied().unwrap_or(pruned.rules());
+        let are_of_rules = |bucket: usize, block: Block<'_>| {
+            let (starts, places) =
+                (block.section::<u32>(STARTS)?, block.section::<u32>(DOCUMENTS)?);
+            let counts = block.section::<C>(COUNTS)?;
+            Some(
+                starts.len() == (end_of(bucket) - firsts[bucket]) as usize + 1
+                    && are_ends(starts.iter().map(|&start| start.into()), places.len())
+                    && counts.len() == places.len()
+                    && places.iter().all(|&place| u64::from(place) < documents),
+            )
+        };
+        let phase = "documents of rules";
+        let blocks = work.append(phase, found.buckets(), are_of_rules, |bucket, block| {
             let postings = found.postings(bucket);
-            let end = firsts.get(bucket + 1).copied().unwrap_or(pruned.rules());
+            let end = end_of(bucket);
             let mut starts: Vec<u32> = Vec::with_capacity((end - firsts[bucket]) as usize + 1);
             let mut start = 0;
             let mut entries = postings.keys.iter().zip(&postings.ends).peekable();

@@ -15,7 +15,8 @@ use tadoc_core::answer::{Column, Labels, Rows, Value};
 use super::buckets::Layout;
 use super::keys::Key;
 use super::labels::Packing;
-use crate::work::{BlockBuilder, Blocks};
+use crate::check::are_ends;
+use crate::work::{Block, BlockBuilder, Blocks};
 
 /// Rows of a part of the answer.
 const ROWS_AT_ONCE: u64 = 1 << 20;
@@ -35,6 +36,26 @@ pub(super) fn put_ranked<H: Key>(
     block.put(&[bucket]);
     block.put(keys);
     block.put(runs);
+}
+
+/// Whether a block is one of ranked keys of a piece; nothing if it lacks a section.
+pub(super) fn are_ranked<K: Key, H: Key>(
+    block: Block<'_>,
+    packing: Packing,
+    layout: Layout,
+    buckets: &Range<u32>,
+) -> Option<bool> {
+    let keys = block.section::<H>(KEYS)?;
+    let runs = block.section::<[u64; 2]>(RUNS)?;
+    let least: K = layout.least(buckets.start);
+    let is_key = |&key: &H| {
+        layout.is_within(key, buckets.len() as u32) && packing.is_sequence(least.plus(key.to()))
+    };
+    Some(
+        block.section::<u32>(BUCKET)? == [buckets.start]
+            && are_ends(runs.iter().map(|&[_, end]| end), keys.len())
+            && keys.iter().all(is_key),
+    )
 }
 
 /// Where the keys of a run are.

@@ -9,6 +9,7 @@ use std::ops::Range;
 use tadoc_core::{Network, Strategy};
 
 use super::keys::Key;
+use super::labels::Packing;
 use super::tables::Tables;
 use super::windows::Windows;
 use crate::Result;
@@ -63,14 +64,13 @@ impl<'n, K: Key, H: Key> Source<'n, K, H> {
     pub(super) fn new(
         work: &mut Work<'_>,
         network: &'n Network,
-        n: usize,
-        bits: u32,
+        packing: Packing,
         strategy: Strategy,
     ) -> Result<Self> {
-        let windows = Windows::new(work, network, n, bits)?;
+        let windows = Windows::new(work, network, packing)?;
         let tables = match strategy {
             Strategy::TopDown => None,
-            Strategy::BottomUp => Some(Tables::new(work, &windows)?),
+            Strategy::BottomUp => Some(Tables::new(work, &windows, packing)?),
         };
         Ok(Self { windows, tables })
     }

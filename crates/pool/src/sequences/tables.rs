@@ -10,6 +10,7 @@ use tadoc_core::Array;
 
 use super::ends::level_end;
 use super::keys::Key;
+use super::labels::Packing;
 use super::windows::Windows;
 use crate::Result;
 use crate::work::{Starts, Work};
@@ -30,7 +31,11 @@ pub(super) struct Tables<K> {
 
 impl<K: Key> Tables<K> {
     /// Makes the tables of all rules that are short enough.
-    pub(super) fn new<H: Key>(work: &mut Work<'_>, windows: &Windows<'_, K, H>) -> Result<Self> {
+    pub(super) fn new<H: Key>(
+        work: &mut Work<'_>,
+        windows: &Windows<'_, K, H>,
+        packing: Packing,
+    ) -> Result<Self> {
         let network = windows.network();
         let lengths = network.lengths();
         let symbols = network.grammar().symbols().len() as u64;
@@ -41,7 +46,14 @@ impl<K: Key> Tables<K> {
             _ => 0,
         };
         // One sum over all rules, so one operation.
-        let starts = work.fill("starts of tables", &[0, lengths.len() + 1], |_, starts| {
+        let follow = |_, starts: &[u64]| {
+            starts[0] == 0
+                && (0..lengths.len()).all(|rule| {
+                    starts[rule].checked_add(entries_of(rule)) == Some(starts[rule + 1])
+                })
+        };
+        let all = [0, lengths.len() + 1];
+        let starts = work.fill("starts of tables", &all, follow, |_, starts| {
             for rule in 0..lengths.len() {
                 starts[rule + 1] = starts[rule] + entries_of(rule);
             }
@@ -49,25 +61,28 @@ impl<K: Key> Tables<K> {
         let at = Starts::At(&starts);
         let grammar = network.grammar().slices();
         let levels = network.levels();
-        let entries = work.fill_upwards("tables", at, levels, |rules, own: &mut [K], below| {
-            let first = at.of(rules.start);
-            let first_below = at.of(level_end(levels, rules.start));
-            for rule in rules.filter(|&rule| at.of(rule) < at.of(rule + 1)) {
-                let table = &mut own[at.of(rule) - first..at.of(rule + 1) - first];
-                let mut filled = 0;
-                windows.of_rule(rule, |key| {
-                    table[filled] = key;
-                    filled += 1;
-                });
-                for child in grammar.body(rule).iter().filter_map(|&symbol| grammar.rule_of(symbol))
-                {
-                    let of_child =
-                        &below[at.of(child) - first_below..at.of(child + 1) - first_below];
-                    table[filled..filled + of_child.len()].copy_from_slice(of_child);
-                    filled += of_child.len();
+        let are_sequences = |_, own: &[K], _: &[K]| own.iter().all(|&key| packing.is_sequence(key));
+        let entries =
+            work.fill_upwards("tables", at, levels, are_sequences, |rules, own, below| {
+                let first = at.of(rules.start);
+                let first_below = at.of(level_end(levels, rules.start));
+                for rule in rules.filter(|&rule| at.of(rule) < at.of(rule + 1)) {
+                    let table = &mut own[at.of(rule) - first..at.of(rule + 1) - first];
+                    let mut filled = 0;
+                    windows.of_rule(rule, |key| {
+                        table[filled] = key;
+                        filled += 1;
+                    });
+                    for child in
+                        grammar.body(rule).iter().filter_map(|&symbol| grammar.rule_of(symbol))
+                    {
+                        let of_child =
+                            &below[at.of(child) - first_below..at.of(child + 1) - first_below];
+                        table[filled..filled + of_child.len()].copy_from_slice(of_child);
+                        filled += of_child.len();
+                    }
                 }
-            }
-        })?;
+            })?;
         Ok(Self { longest, starts, entries })
     }
 

@@ -107,7 +107,7 @@ fn rows_of(network: &Network, answer: &dyn Answer) -> Vec<String> {
                         }
                         Value::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
                         Value::Count(count) => count.to_string(),
-                        Value::Real(_) => panic!("no real numbers here"),
+                        Value::Real(_) | Value::Time(_) => panic!("only counts here"),
                     });
                     found.push(shown.collect::<Vec<_>>().join("|"));
                 });

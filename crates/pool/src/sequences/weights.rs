@@ -30,13 +30,14 @@ pub(super) fn of_rules(
             }
         },
         network.levels(),
+        |weights| weights.iter().all(|&weight| weight <= network.length()),
         |rules, weights| {
             for rule in rules.filter(|&rule| scope.descends(rule)) {
                 let weight = weights.get(rule as usize);
                 if weight > 0 {
                     for &[child, times] in pruned.sub_rules(rule) {
                         if scope.has_any(child) {
-                            weights.add(child as usize, weight * u64::from(times));
+                            weights.add(child as usize, weight.wrapping_mul(times.into()));
                         }
                     }
                 }

@@ -13,6 +13,7 @@ use tadoc_core::{Array, Network};
 
 use super::ends::{self, Ends, Passed, Reach};
 use super::keys::Key;
+use super::labels::Packing;
 use crate::Result;
 use crate::work::Work;
 
@@ -32,12 +33,8 @@ pub(super) struct Windows<'n, K, H> {
 
 impl<'n, K: Key, H: Key> Windows<'n, K, H> {
     /// For sequences of `n` items of so many bits, which must fit into a key.
-    pub(super) fn new(
-        work: &mut Work<'_>,
-        network: &'n Network,
-        n: usize,
-        bits: u32,
-    ) -> Result<Self> {
+    pub(super) fn new(work: &mut Work<'_>, network: &'n Network, packing: Packing) -> Result<Self> {
+        let Packing { n, bits, .. } = packing;
         assert!(n as u32 * bits <= K::BITS, "{n} items of {bits} bits");
         let reach = Reach { items: n - 1, bits };
         // A sequence of one crosses no border.

@@ -11,11 +11,11 @@ use rayon::prelude::*;
 use tadoc_core::Array;
 
 use super::{Found, RULES_AT_ONCE, Work, operations_of};
-use crate::Result;
 use crate::layout::{Kind, Table, digest};
 use crate::log::{Log, State, changes_of, digest_of};
 use crate::medium::PAGE;
 use crate::medium::space::Region;
+use crate::{Pool, Result};
 
 /// Counters that get their first values at once.
 const INITIAL_AT_ONCE: usize = 1 << 16;
@@ -23,19 +23,24 @@ const INITIAL_AT_ONCE: usize = 1 << 16;
 impl Work<'_> {
     /// Counters, of which `initial` gives the first values (it gets a range, and its counters, which are zero). `levels` are as those of a
     /// [`tadoc_core::Network`]; level by level `work` is called with rules of it, and adds to counters. What it reads of the counters must not be
-    /// added to by rules of the same level.
+    /// added to by rules of the same level; it may be any number where the work was interrupted, so it is multiplied with wrapping. `check` gets
+    /// all counters as they were found, or as they are when work was gone on with.
     pub fn accumulate(
         &mut self,
         phase: &'static str,
         length: usize,
         initial: impl Fn(Range<usize>, &mut [u64]) + Sync,
         levels: &[u32],
+        check: impl Fn(&[u64]) -> bool,
         work: impl Fn(Range<u32>, &mut Counters<'_>) + Sync,
     ) -> Result<Array<u64>> {
         let words: Vec<u64> = levels.iter().map(|&level| u64::from(level)).collect();
         let shape = [length as u64, digest(&words, 0), RULES_AT_ONCE as u64];
-        let (found, identity) = self.look(phase, Kind::Counters, 8, &shape);
-        let found = match found {
+        let is_sound = |pool: &Pool, table: &Table| {
+            table.bytes == 8 * length as u64 && check(&pool.space.shared(table.offset, length))
+        };
+        let (found, identity) = self.look(phase, Kind::Counters, 8, &shape, is_sound);
+        let mut found = match found {
             Found::Finished(table) => {
                 return Ok(self.pool().space.shared(table.offset, length).into());
             }
@@ -43,7 +48,22 @@ impl Work<'_> {
             Found::Nothing => None,
         };
         let table = if self.by_operation() {
-            self.accumulate_durably(phase, found, identity, length, initial, levels, work)?
+            loop {
+                let resumed = found.is_some();
+                let table = self.accumulate_durably(
+                    phase,
+                    found.take(),
+                    identity,
+                    length,
+                    &initial,
+                    levels,
+                    &work,
+                )?;
+                if !resumed || check(&self.pool().space.shared(table.offset, length)) {
+                    break table;
+                }
+                self.give_up(phase);
+            }
         } else {
             let table = new_table(phase, self.pool().next_offset(), length, identity);
             self.pool().zeros(table.offset..table.end())?;
@@ -61,6 +81,7 @@ impl Work<'_> {
             table
         };
         let (group, persist, offset) = (self.group, self.persist, table.offset);
+        debug_assert!(check(&self.pool().space.shared(offset, length)), "{phase}");
         self.pool_mut().finish(group, table, persist)?;
         Ok(self.pool().space.shared(offset, length).into())
     }
@@ -82,7 +103,7 @@ impl Work<'_> {
         let log_start = |table: &Table| table.end().next_multiple_of(PAGE);
         let log_end = |table: &Table| log_start(table) + Log::bytes(length);
         let resumed = found.and_then(|table| {
-            if log_end(&table) > space.len() {
+            if table.bytes != 8 * length as u64 || log_end(&table) > space.len() {
                 return None;
             }
             let mut counters = space.region::<u64>(table.offset, length);

@@ -15,7 +15,7 @@ use xxhash_rust::xxh64::Xxh64;
 use super::{Found, Work};
 use crate::layout::{ALIGNMENT, Kind, Table};
 use crate::medium::space::{Shared, Space};
-use crate::{Persist, Result};
+use crate::{Persist, Pool, Result};
 
 /// Numbers of a block at the beginning of the table: where its list of sections is, how many these are, its checksum, and 0.
 pub(super) const BLOCK_WORDS: usize = 4;
@@ -30,27 +30,31 @@ const BYTES_OF_A_WAVE: u64 = 32 << 20;
 const SETTLED_AT_ONCE: u64 = 8 << 20;
 
 impl Work<'_> {
-    /// Blocks, one by each of so many operations, in the order of operations.
+    /// Blocks, one by each of so many operations, in the order of operations. `check` gets an operation and its block as it was found; nothing
+    /// is as good as a no.
     pub fn append(
         &mut self,
         phase: &'static str,
         operations: usize,
+        check: impl Fn(usize, Block<'_>) -> Option<bool> + Sync,
         work: impl Fn(usize, &mut BlockBuilder) -> Result<()> + Sync,
     ) -> Result<Blocks> {
-        let (found, identity) = self.look(phase, Kind::Blocks, 1, &[operations as u64]);
+        let is_sound =
+            |pool: &Pool, table: &Table| Blocks::of(pool, table, operations).is_sound(&check);
+        let shape = [operations as u64];
+        let (found, identity) = self.look(phase, Kind::Blocks, 1, &shape, is_sound);
         let directory_bytes = (8 * BLOCK_WORDS * operations) as u64;
-        let (mut table, mut resumed) = match found {
-            Found::Finished(table) => return Ok(self.blocks(&table, operations)),
-            Found::AtWork(table) => (Some(table), true),
-            Found::Nothing => (None, false),
+        let mut table = match found {
+            Found::Finished(table) => return Ok(Blocks::of(self.pool(), &table, operations)),
+            Found::AtWork(table) => Some(table),
+            Found::Nothing => None,
         };
-        if table
-            .as_ref()
-            .is_some_and(|table| table.offset + directory_bytes > self.pool().space.len())
-        {
+        let room = self.pool().space.len();
+        if table.as_ref().is_some_and(|table| table.offset + directory_bytes > room) {
             self.give_up(phase);
-            (table, resumed) = (None, false);
+            table = None;
         }
+        let resumed = table.is_some();
         let mut table = match table {
             Some(table) => table,
             None => {
@@ -73,7 +77,7 @@ impl Work<'_> {
         };
         let space = self.pool().space.clone();
         let (done, end) = match resumed {
-            true => done(&space, &table, operations),
+            true => done(&space, &table, operations, &check),
             false => (vec![false; operations], directory_bytes),
         };
         if resumed {
@@ -126,65 +130,93 @@ impl Work<'_> {
         }
         let (group, persist) = (self.group, self.persist);
         self.pool_mut().finish(group, table.clone(), persist)?;
-        Ok(self.blocks(&table, operations))
-    }
-
-    fn blocks(&self, table: &Table, operations: usize) -> Blocks {
-        let bytes = Arc::new(self.pool().space.shared(table.offset, table.bytes as usize));
-        Blocks { bytes, operations }
+        let blocks = Blocks::of(self.pool(), &table, operations);
+        debug_assert!(blocks.is_sound(&check), "{phase}");
+        Ok(blocks)
     }
 }
 
 /// Which operations are done, and where the last of their blocks ends.
-fn done(space: &Arc<Space>, table: &Table, operations: usize) -> (Vec<bool>, u64) {
+fn done(
+    space: &Arc<Space>,
+    table: &Table,
+    operations: usize,
+    check: &(impl Fn(usize, Block<'_>) -> Option<bool> + Sync),
+) -> (Vec<bool>, u64) {
     let bytes = space.shared::<u8>(table.offset, (space.len() - table.offset) as usize);
-    let ends: Vec<Option<u64>> = (0..operations)
-        .into_par_iter()
-        .map(|operation| {
-            end_if_done(&bytes, operation, operations, seed_of(table.identity, operation))
-        })
-        .collect();
+    let blocks = Blocks { bytes: Arc::new(bytes), operations };
+    let end_if_done = |operation: usize| {
+        let block = blocks.get(operation)?;
+        let seed = seed_of(table.identity, operation);
+        let is_done = block.has_sum(seed) && check(operation, block) == Some(true);
+        is_done.then_some(block.end)
+    };
+    let ends: Vec<Option<u64>> = (0..operations).into_par_iter().map(end_if_done).collect();
     let directory = (8 * BLOCK_WORDS * operations) as u64;
     let end = ends.iter().flatten().copied().max().unwrap_or(directory);
     (ends.iter().map(Option::is_some).collect(), end)
 }
 
-/// Where the block of an operation ends, if it has its checksum.
-fn end_if_done(bytes: &[u8], operation: usize, operations: usize, seed: u64) -> Option<u64> {
-    let directory_bytes = 8 * BLOCK_WORDS * operations;
-    let directory: &[u64] = bytemuck::cast_slice(&bytes[..directory_bytes]);
-    let words = directory[BLOCK_WORDS * operation..].first_chunk()?;
-    let (_, end) = read_block(words, seed, |part| {
-        let part = usize::try_from(part.start).ok()?..usize::try_from(part.end).ok()?;
-        (part.start >= directory_bytes).then(|| bytes.get(part))?
-    })?;
-    Some(end)
+/// A block that was found: where its sections are is known to be in the table, and what is in them is not.
+#[derive(Debug, Clone, Copy)]
+pub struct Block<'b> {
+    /// From where on places are told.
+    bytes: &'b [u8],
+    /// Where these start in the table.
+    start: u64,
+    list: &'b [u64],
+    sum: u64,
+    /// Where it ends in the table.
+    end: u64,
 }
 
-/// Where the sections of a block are in its table, and where it ends, if it has its checksum. Anything may be in its numbers: `part` gives
-/// a part of the table if there is one.
-pub(super) fn read_block<'b>(
-    words: &[u64; BLOCK_WORDS],
-    seed: u64,
-    part: impl Fn(Range<u64>) -> Option<&'b [u8]>,
-) -> Option<(Vec<Range<u64>>, u64)> {
-    let &[list, sections, sum, _] = words;
-    let range = |start: u64, length: u64| {
-        start.is_multiple_of(ALIGNMENT).then_some(start..start.checked_add(length)?)
-    };
-    let list = range(list, sections.checked_mul(8 * SECTION_WORDS as u64)?)?;
-    let list_bytes = part(list.clone())?;
-    let mut hash = Xxh64::new(seed);
-    let mut ranges = Vec::new();
-    let mut end = list.end;
-    for section in bytemuck::cast_slice::<u8, u64>(list_bytes).chunks_exact(SECTION_WORDS) {
-        let section = range(section[0], section[1])?;
-        hash.update(part(section.clone())?);
-        end = end.max(section.end);
-        ranges.push(section);
+impl<'b> Block<'b> {
+    /// The block that numbers of a directory tell of, if it lies in bytes of its table that start at a place of it. Sections follow each other, and their
+    /// list follows them, so that reading all of a block costs no more than there are bytes.
+    pub(super) fn read(bytes: &'b [u8], start: u64, words: &[u64; BLOCK_WORDS]) -> Option<Self> {
+        let &[place, sections, sum, _] = words;
+        let list = part(bytes, start, place, sections.checked_mul(8 * SECTION_WORDS as u64)?)?;
+        let list: &[u64] = bytemuck::cast_slice(&bytes[list]);
+        let mut end = start;
+        for section in list.chunks_exact(SECTION_WORDS) {
+            part(bytes, start, section[0], section[1])?;
+            if section[0] < end {
+                return None;
+            }
+            end = section[0] + section[1];
+        }
+        let whole = Self { bytes, start, list, sum, end: place + size_of_val(list) as u64 };
+        (place >= end).then_some(whole)
     }
-    hash.update(list_bytes);
-    (hash.digest().max(1) == sum).then_some((ranges, end))
+
+    /// A section, if there is one and its bytes are numbers of this size.
+    pub fn section<T: Pod>(&self, section: usize) -> Option<&'b [T]> {
+        bytemuck::try_cast_slice(&self.bytes[self.ranges().nth(section)?]).ok()
+    }
+
+    /// Where its sections are in the bytes.
+    pub(super) fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<'b> {
+        let start = self.start;
+        let place = move |at: u64| (at - start) as usize;
+        self.list
+            .chunks_exact(SECTION_WORDS)
+            .map(move |section| place(section[0])..place(section[0] + section[1]))
+    }
+
+    /// Whether it has its checksum.
+    pub(super) fn has_sum(&self, seed: u64) -> bool {
+        let mut hash = Xxh64::new(seed);
+        self.ranges().for_each(|section| hash.update(&self.bytes[section]));
+        hash.update(bytemuck::cast_slice(self.list));
+        hash.digest().max(1) == self.sum
+    }
+}
+
+/// Bytes of a table, told by their place in it, if they are among those that start at a place of it.
+fn part(bytes: &[u8], start: u64, place: u64, length: u64) -> Option<Range<usize>> {
+    let from = place.checked_sub(start).filter(|_| place.is_multiple_of(ALIGNMENT))?;
+    let until = from.checked_add(length).filter(|&until| until <= bytes.len() as u64)?;
+    Some(from as usize..until as usize)
 }
 
 pub(super) fn seed_of(identity: u64, operation: usize) -> u64 {
@@ -294,6 +326,29 @@ pub struct Blocks {
 }
 
 impl Blocks {
+    /// Those of a table.
+    fn of(pool: &Pool, table: &Table, operations: usize) -> Self {
+        let bytes = Arc::new(pool.space.shared(table.offset, table.bytes as usize));
+        Self { bytes, operations }
+    }
+
+    /// A block, if it lies in its table.
+    fn get(&self, block: usize) -> Option<Block<'_>> {
+        let (directory, rest) = self.bytes.split_at_checked(8 * BLOCK_WORDS * self.operations)?;
+        let directory: &[u64] = bytemuck::cast_slice(directory);
+        let words = directory[BLOCK_WORDS * block..].first_chunk()?;
+        // Sections begin where their alignment says, which need not be where the directory ends.
+        let start = directory.len() as u64 * 8;
+        Block::read(rest, start, words)
+    }
+
+    /// Whether all blocks are there and pass a check.
+    fn is_sound(&self, check: &(impl Fn(usize, Block<'_>) -> Option<bool> + Sync)) -> bool {
+        (0..self.operations).into_par_iter().all(|operation| {
+            self.get(operation).and_then(|block| check(operation, block)) == Some(true)
+        })
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.operations

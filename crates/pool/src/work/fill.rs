@@ -15,15 +15,16 @@ use super::{Found, RULES_AT_ONCE, Starts, Work, operations_of};
 use crate::layout::{Kind, Table, digest};
 use crate::medium::PAGE;
 use crate::medium::space::Region;
-use crate::{Persist, Result};
+use crate::{Persist, Pool, Result};
 
 impl Work<'_> {
     /// A table of `cuts.last()` elements, of which operation `i` fills those from `cuts[i]` to `cuts[i + 1]`; they are zero before. `cuts` begins
-    /// with 0 and does not descend.
+    /// with 0 and does not descend. `check` gets an operation and its elements as they were found.
     pub fn fill<T: Pod + Send + Sync>(
         &mut self,
         phase: &'static str,
         cuts: &[usize],
+        check: impl Fn(usize, &[T]) -> bool + Sync,
         work: impl Fn(usize, &mut [T]) + Sync,
     ) -> Result<Array<T>> {
         let operations: Vec<Range<usize>> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
@@ -32,17 +33,19 @@ impl Work<'_> {
         let length = *cuts.last().expect("cuts begin with 0");
         let filling =
             Filling { length, operations: &operations, levels: &levels, shape: digest(&words, 0) };
-        self.fill_levels(phase, &filling, |operation, own, _| work(operation, own))
+        let check = |operation: usize, own: &[T], _: &[T]| check(operation, own);
+        self.fill_levels(phase, &filling, check, |operation, own, _| work(operation, own))
     }
 
     /// A table with elements for every rule, of which those of rule `r` are `starts.of(r)`; rules of higher numbers first. `levels` are as those of a
     /// [`tadoc_core::Network`]. `work` gets some rules of one level, their elements (zero before), and the elements of all rules behind that
-    /// level, of which the first belongs to the rule that the level ends with.
+    /// level, of which the first belongs to the rule that the level ends with. `check` gets the same of what was found.
     pub fn fill_upwards<T: Pod + Send + Sync>(
         &mut self,
         phase: &'static str,
         starts: Starts<'_>,
         levels: &[u32],
+        check: impl Fn(Range<u32>, &[T], &[T]) -> bool + Sync,
         work: impl Fn(Range<u32>, &mut [T], &[T]) + Sync,
     ) -> Result<Array<T>> {
         let rules_end = levels.last().copied().unwrap_or(0);
@@ -59,44 +62,53 @@ impl Work<'_> {
         let shape = digest(&[starts.digest(rules_end), digest(&words, 0), RULES_AT_ONCE as u64], 0);
         let length = if rules_end == 0 { 0 } else { starts.of(rules_end) };
         let filling = Filling { length, operations: &operations, levels: &ranges, shape };
-        self.fill_levels(phase, &filling, |operation, own, below| {
+        let check =
+            |operation: usize, own: &[T], below: &[T]| check(rules[operation].clone(), own, below);
+        self.fill_levels(phase, &filling, check, |operation, own, below| {
             work(rules[operation].clone(), own, below);
         })
     }
 
-    /// `work` gets an operation, its elements, and those behind the operation's level.
+    /// `work` and `check` get an operation, its elements, and those behind the operation's level.
     fn fill_levels<T: Pod + Send + Sync>(
         &mut self,
         phase: &'static str,
         filling: &Filling<'_>,
+        check: impl Fn(usize, &[T], &[T]) -> bool + Sync,
         work: impl Fn(usize, &mut [T], &[T]) + Sync,
     ) -> Result<Array<T>> {
         let shape = [filling.length as u64, filling.shape];
-        let (found, identity) = self.look(phase, Kind::Fill, size_of::<T>(), &shape);
-        let (mut table, resumed) = match found {
+        let bytes = (filling.length * size_of::<T>()) as u64;
+        let is_sound = |pool: &Pool, table: &Table| {
+            table.bytes == bytes
+                && filling.is_sound(&pool.space.shared::<T>(table.offset, filling.length), &check)
+        };
+        let (found, identity) = self.look(phase, Kind::Fill, size_of::<T>(), &shape, is_sound);
+        let mut table = match found {
             Found::Finished(table) => {
                 return Ok(self.pool().space.shared(table.offset, filling.length).into());
             }
-            Found::AtWork(table) => (Some(table), true),
-            Found::Nothing => (None, false),
+            Found::AtWork(table) => Some(table),
+            Found::Nothing => None,
         };
         let marks = if self.by_operation() { filling.operations.len() } else { 0 };
         let marks_start = |table: &Table| table.end().next_multiple_of(PAGE);
         let marks_end = |table: &Table| marks_start(table) + 8 * marks as u64;
-        if table.as_ref().is_some_and(|table| marks_end(table) > self.pool().space.len()) {
+        let room = self.pool().space.len();
+        if table.as_ref().is_some_and(|table| table.bytes != bytes || marks_end(table) > room) {
             self.give_up(phase);
             table = None;
         }
+        let resumed = table.is_some();
         let table = match table {
             Some(table) => table,
             None => {
-                let bytes = filling.length * size_of::<T>();
                 let table = Table {
                     name: phase.to_owned(),
                     kind: Kind::Fill,
                     element: size_of::<T>() as u32,
                     offset: self.pool().next_offset(),
-                    bytes: bytes as u64,
+                    bytes,
                     identity,
                     sums: 0,
                 };
@@ -118,7 +130,7 @@ impl Work<'_> {
         } else {
             let mut marks = self.pool().space.region::<u64>(marks_start(&table), marks);
             let done = if resumed {
-                filling.done(&mut elements, &marks, identity)
+                filling.done(&mut elements, &marks, identity, &check)
             } else {
                 vec![false; marks.len()]
             };
@@ -133,7 +145,9 @@ impl Work<'_> {
         let (group, persist) = (self.group, self.persist);
         let (offset, length) = (table.offset, filling.length);
         self.pool_mut().finish(group, table, persist)?;
-        Ok(self.pool().space.shared(offset, length).into())
+        let elements = self.pool().space.shared(offset, length);
+        debug_assert!(filling.is_sound(&elements, &check), "{phase}");
+        Ok(elements.into())
     }
 
     /// The same work, after which the device may begin to write what came of it.
@@ -240,17 +254,41 @@ impl Filling<'_> {
         pieces.into_par_iter().for_each(|(operation, own)| work(operation, own, below));
     }
 
-    /// Which operations are done; the elements of others are made zero.
+    /// Whether all operations have elements that pass the check.
+    fn is_sound<T: Pod + Send + Sync>(
+        &self,
+        elements: &[T],
+        check: &(impl Fn(usize, &[T], &[T]) -> bool + Sync),
+    ) -> bool {
+        self.levels.iter().all(|level| {
+            let below = &elements[self.elements_of(level).end..];
+            let own = |operation: usize| &elements[self.operations[operation].clone()];
+            level.clone().into_par_iter().all(|operation| check(operation, own(operation), below))
+        })
+    }
+
+    /// Which operations are done; the elements of others are made zero. Where one of a level is not, none behind that level is: they were
+    /// made of its elements.
     fn done<T: Pod + Send + Sync>(
         &self,
         elements: &mut [T],
         marks: &[u64],
         identity: u64,
+        check: &(impl Fn(usize, &[T], &[T]) -> bool + Sync),
     ) -> Vec<bool> {
-        let right = |(operation, own): (usize, &Range<usize>)| {
-            marks[operation] == mark(&elements[own.clone()], identity, operation)
-        };
-        let done: Vec<bool> = self.operations.par_iter().enumerate().map(right).collect();
+        let mut done = vec![false; self.operations.len()];
+        for level in self.levels {
+            let below = &elements[self.elements_of(level).end..];
+            let is_done = |operation: usize| {
+                let own = &elements[self.operations[operation].clone()];
+                marks[operation] == mark(own, identity, operation) && check(operation, own, below)
+            };
+            let own: Vec<bool> = level.clone().into_par_iter().map(is_done).collect();
+            done[level.clone()].copy_from_slice(&own);
+            if own.contains(&false) {
+                break;
+            }
+        }
         for (own, _) in self.operations.iter().zip(&done).filter(|(_, done)| !**done) {
             elements[own.clone()].fill(T::zeroed());
         }

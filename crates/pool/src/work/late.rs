@@ -10,13 +10,13 @@
 use std::fmt;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
 
 use super::Found;
-use super::append::{BLOCK_WORDS, BlockBuilder, Growth, read_block, seed_of};
+use super::append::{BLOCK_WORDS, Block, BlockBuilder, Growth, seed_of};
 use crate::layout::{ALIGNMENT, Kind, Table, digest};
 use crate::medium::space::Shared;
 use crate::pool::{Chain, Pool, Resumption};
@@ -26,7 +26,7 @@ use crate::{Error, Persist, Result};
 pub struct LateBlocks {
     making: Mutex<Making>,
     /// Those that were found right.
-    blocks: Vec<OnceLock<Arc<LateBlock>>>,
+    blocks: Vec<Mutex<Option<Arc<LateBlock>>>>,
     /// How often a block was read for its checksum.
     checks: AtomicUsize,
 }
@@ -58,7 +58,9 @@ impl LateBlocks {
     ) -> Result<Self, E> {
         let mut phases = pool.work(chain, persist, 0)?;
         let group = phases.group;
-        let (found, identity) = phases.look(phase, Kind::LateBlocks, 1, &[operations as u64]);
+        // What is in blocks is looked at when they are asked for.
+        let shape = [operations as u64];
+        let (found, identity) = phases.look(phase, Kind::LateBlocks, 1, &shape, |_, _| true);
         let (table, finished) = match found {
             Found::Finished(table) => (Some(table), true),
             Found::AtWork(table) => (Some(table), false),
@@ -82,7 +84,7 @@ impl LateBlocks {
         let making = Making { pool, group, table, persist, operations, again: Vec::new() };
         let late = Self {
             making: Mutex::new(making),
-            blocks: (0..operations).map(|_| OnceLock::new()).collect(),
+            blocks: (0..operations).map(|_| Mutex::default()).collect(),
             checks: AtomicUsize::new(0),
         };
         if !finished {
@@ -103,12 +105,12 @@ impl LateBlocks {
             let numbers = (0..self.blocks.len()).into_par_iter();
             numbers.for_each(|number| {
                 if let Some(block) = self.check(making.whereabouts(number)) {
-                    self.blocks[number].get_or_init(|| Arc::new(block));
+                    self.keep(number, block);
                 }
             });
         }
         let missing: Vec<usize> =
-            (0..self.blocks.len()).filter(|&number| self.blocks[number].get().is_none()).collect();
+            (0..self.blocks.len()).filter(|&number| self.known(number).is_none()).collect();
         if resumed {
             let done = (self.blocks.len() - missing.len()) as u64;
             let told = (making.table.name.clone(), done, self.blocks.len() as u64);
@@ -143,22 +145,63 @@ impl LateBlocks {
         number: usize,
         work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
     ) -> Result<Arc<LateBlock>, E> {
-        let own = &self.blocks[number];
-        if let Some(block) = own.get() {
-            return Ok(block.clone());
+        if let Some(block) = self.known(number) {
+            return Ok(block);
         }
         let place = self.lock().whereabouts(number);
         if let Some(block) = self.check(place) {
-            return Ok(own.get_or_init(|| Arc::new(block)).clone());
+            return Ok(self.keep(number, block));
         }
         let mut making = self.lock();
-        if let Some(block) = own.get() {
-            return Ok(block.clone());
+        match self.known(number) {
+            Some(block) => Ok(block),
+            None => self.make_again(&mut making, number, work),
         }
+    }
+
+    /// The same block, made again: for one that has its checksum and is not what whoever reads it needs. If that was done since `found` was
+    /// given, nothing is made.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    ///
+    /// # Panics
+    /// If there is no such block.
+    pub fn instead_of<E: From<Error>>(
+        &self,
+        found: &Arc<LateBlock>,
+        number: usize,
+        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+    ) -> Result<Arc<LateBlock>, E> {
+        let mut making = self.lock();
+        match self.known(number).filter(|known| !Arc::ptr_eq(known, found)) {
+            Some(block) => Ok(block),
+            None => self.make_again(&mut making, number, work),
+        }
+    }
+
+    fn make_again<E: From<Error>>(
+        &self,
+        making: &mut Making,
+        number: usize,
+        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+    ) -> Result<Arc<LateBlock>, E> {
         making.make_again(number, work)?;
         let path = making.pool.path().to_owned();
         let block = self.check(making.whereabouts(number)).ok_or(Error::FailingDevice { path })?;
-        Ok(own.get_or_init(|| Arc::new(block)).clone())
+        *self.blocks[number].lock().unwrap_or_else(PoisonError::into_inner) = None;
+        Ok(self.keep(number, block))
+    }
+
+    /// A block that was found right.
+    fn known(&self, number: usize) -> Option<Arc<LateBlock>> {
+        self.blocks[number].lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Keeps a block, unless another thread has found it meanwhile.
+    fn keep(&self, number: usize, block: LateBlock) -> Arc<LateBlock> {
+        let mut own = self.blocks[number].lock().unwrap_or_else(PoisonError::into_inner);
+        own.get_or_insert_with(|| Arc::new(block)).clone()
     }
 
     /// How often a block was read for its checksum.
@@ -180,12 +223,8 @@ impl LateBlocks {
     fn check(&self, place: Whereabouts) -> Option<LateBlock> {
         self.checks.fetch_add(1, Ordering::Relaxed);
         let Whereabouts { bytes, start, words, seed } = place;
-        let range = |part: &Range<u64>| {
-            let place = |at: u64| usize::try_from(at.checked_sub(start)?).ok();
-            Some(place(part.start)?..place(part.end)?)
-        };
-        let (sections, _) = read_block(&words, seed, |part| bytes.get(range(&part)?))?;
-        let sections = sections.iter().map(range).collect::<Option<Vec<_>>>()?;
+        let block = Block::read(&bytes, start, &words).filter(|block| block.has_sum(seed))?;
+        let sections = block.ranges().collect();
         Some(LateBlock { bytes, sections })
     }
 }
@@ -317,6 +356,12 @@ impl LateBlock {
     #[inline]
     pub fn section<T: Pod>(&self, section: usize) -> &[T] {
         bytemuck::cast_slice(&self.bytes[self.sections[section].clone()])
+    }
+
+    /// Whether there is such a section, and its bytes are numbers of this size.
+    pub fn has<T: Pod>(&self, section: usize) -> bool {
+        let range = self.sections.get(section);
+        range.is_some_and(|range| range.len().is_multiple_of(size_of::<T>()))
     }
 }
 

@@ -15,6 +15,10 @@
 //! [`Persist::Operation`] operations that were done are not run again either. A phase is known again by the chain that it is of, its place
 //! and name in it, and its shape: lengths, cuts and levels. Whatever else results depend on must be in the chain's key.
 //!
+//! Checksums say that a table is what someone wrote, and not that a phase made it. So every phase comes with a *check* of what its readers
+//! rely on: that offsets ascend and end where their rows do, that numbers are below what they number. What was found in the pool, a table or the
+//! results of an operation, is used if it passes; else it is made again. What was just made is not checked, but for assertions of debug builds.
+//!
 //! # Modules
 //!
 //! [`fill`], [`accumulate`] and [`append`] are the three kinds, [`late`] blocks that are checked when they are read, [`scratch`] rows that are lost with the process.
@@ -30,7 +34,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
 pub use accumulate::Counters;
-pub use append::{BlockBuilder, Blocks};
+pub use append::{Block, BlockBuilder, Blocks};
 pub use late::{LateBlock, LateBlocks};
 pub use scratch::Scratch;
 
@@ -120,13 +124,15 @@ impl<'p> Work<'p> {
         }
     }
 
-    /// Looks for the next phase in the pool; what is there instead of it, or is damaged, is discarded with all behind it.
+    /// Looks for the next phase in the pool; what is there instead of it, or is damaged, is discarded with all behind it. A finished table
+    /// is taken if it has its checksums and `is_sound` says that whoever reads it can.
     fn look(
         &mut self,
         phase: &'static str,
         kind: Kind,
         element: usize,
         shape: &[u64],
+        is_sound: impl FnOnce(&Pool, &Table) -> bool,
     ) -> (Found, u64) {
         let (group, place, persist) = (self.group, self.phases, self.persist);
         self.phases += 1;
@@ -147,7 +153,7 @@ impl<'p> Work<'p> {
         if same && at_work && persist == Persist::Operation {
             return (Found::AtWork(table), identity);
         }
-        if same && !at_work && pool.is_right(&table) {
+        if same && !at_work && pool.is_right(&table) && is_sound(pool, &table) {
             pool.resumption().finished.push(phase.to_owned());
             return (Found::Finished(table), identity);
         }
@@ -165,7 +171,7 @@ impl<'p> Work<'p> {
     }
 
     /// Discards the table at work, which cannot be gone on with.
-    fn give_up(&mut self, phase: &'static str) {
+    fn give_up(&mut self, phase: &str) {
         let (group, place) = (self.group, self.phases - 1);
         let pool = self.pool_mut();
         pool.directory.cut(group, place);

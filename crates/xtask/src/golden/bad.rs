@@ -28,6 +28,7 @@ pub fn all(work: &Path) -> Result<Vec<Bad>> {
     dictionaries(work, &mut add)?;
     grammars(work, &mut add)?;
     dense(work, &mut add)?;
+    origins(&compressed(work, Level::Fast)?, &mut add);
     journal::bad(&compressed(work, Level::Fast)?, &mut add);
     Ok(all)
 }
@@ -164,6 +165,7 @@ impl Parts {
                 documents: 1,
                 text_bytes: 5,
                 segments: vec![segment],
+                origin: None,
             },
         }
     }
@@ -327,6 +329,27 @@ fn dictionary(forms: &[u64], key: &[u8], frame: &[u8], unpacked: u64, digits: &[
         digits.to_vec(),
     ]
     .concat()
+}
+
+/// Section 16: how the documents were made of files.
+fn origins(good: &[u8], add: &mut impl FnMut(&str, &str, Vec<u8>)) {
+    for (name, error, origin) in [
+        ("origin-split", "2 is no way to cut files", &b"\x02\0\0\0"[..]),
+        ("origin-base", "3 is no kind of base", b"\0\x03\0\0"),
+        ("origin-absolute", "no path from the archive's folder", b"\0\x01\x02/a\0\0"),
+        ("origin-up-and-down", "no path from the archive's folder", b"\0\x01\x04../a\0\0"),
+        ("origin-prefix-nul", "the prefix has a NUL in it", b"\0\0\x01\0\0"),
+        ("origin-name-nul", "a name has a NUL in it", b"\x01\0\0\x01\x01\0\0"),
+        ("origin-names", "the names are not in order", b"\x01\0\0\x02\x01a\0\x01a\0"),
+        ("origin-attributes", "a file has unknown attributes", b"\x01\0\0\x01\x01a\x04"),
+        ("origin-mode", "4096 is a mode", b"\x01\0\0\x01\x01a\x02\x80\x20"),
+        ("origin-left-over", "1 bytes follow its end", b"\0\0\0\0\0"),
+    ] {
+        let mut container = Container::parse(good);
+        let (kind, bytes) = (*b"ORIG", origin.to_vec());
+        container.sections.push(Section { kind, segment: NO_SEGMENT, flags: 1, bytes });
+        add(name, error, container.to_bytes());
+    }
 }
 
 fn dictionaries(work: &Path, add: &mut impl FnMut(&str, &str, Vec<u8>)) -> Result<()> {

@@ -77,7 +77,7 @@ pub fn stream(steps: &[Step<'_>]) -> Vec<u8> {
     words.iter().rev().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// A list of integers of up to 31 bits.
+/// A list of integers.
 pub fn list(values: &[u64]) -> Vec<u8> {
     let mut bytes = varint(values.len() as u64);
     if values.is_empty() {
@@ -91,9 +91,12 @@ pub fn list(values: &[u64]) -> Vec<u8> {
     let mut steps = Vec::new();
     for &value in values {
         steps.push(Step::Class(&model, bits(value)));
-        if value > 1 {
-            let count = bits(value) as u32 - 1;
-            steps.push(Step::Bits(value ^ 1 << count, count));
+        let mut left = (bits(value) as u32).saturating_sub(1);
+        let mut rest = if left > 0 { value ^ 1 << left } else { 0 };
+        while left > 0 {
+            let now = left.min(31);
+            steps.push(Step::Bits(rest & ((1 << now) - 1), now));
+            (rest, left) = (rest >> now, left - now);
         }
     }
     let stream = stream(&steps);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use tadoc::access::Index;
-use tadoc::{Builder, CompressOptions, Level, Lexer, SegmentInfo, Split, Timestamp};
+use tadoc::{Builder, CompressOptions, Level, Lexer, NamesFrom, SegmentInfo, Split, Timestamp};
 use tadoc_core::archive::{
     Archive, ArchiveWriter, Digester, Document, DocumentTable, EncodedSegment, PieceHasher, Summary,
 };
@@ -32,6 +32,7 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
         documents.sort_by(|left, right| left.name.cmp(&right.name));
         if options.split == Split::Lines {
             documents = documents.iter().flat_map(lines).collect();
+            documents.sort_by(|left, right| left.name.cmp(&right.name));
         }
         all.push(Good { name, bytes: std::fs::read(path)?, documents });
         Ok(())
@@ -55,6 +56,23 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
     let log = "start\nstop\n\nstart\nstop\nno line feed at the end";
     let logs = vec![Expected::new("b.log", log), Expected::new("a.log", "one line\r\n")];
     add("lines", logs, &split)?;
+    // A file without time and mode, one with both, and an empty one; names are relative to the
+    // archive's folder.
+    let split = CompressOptions {
+        names_from: Some(NamesFrom { folder: work.canonicalize()?, prefix: Vec::new() }),
+        ..split
+    };
+    let file = |name: &str, text: &str, seconds, nanoseconds, mode| Expected {
+        modified: Some(Timestamp { seconds, nanoseconds }),
+        mode: Some(mode),
+        ..Expected::new(name, text)
+    };
+    let files = vec![
+        Expected::new("a", "one\ntwo\n\nno line feed at the end"),
+        file("a.txt", "only\r\n", 1_700_000_000, 123_456_789, 0o640),
+        file("empty", "", -1, 999_999_999, 0o600),
+    ];
+    add("split-lines", files, &split)?;
     let dense = CompressOptions { level: Level::Dense, ..defaults.clone() };
     add("dense-sample", sample.clone(), &dense)?;
     add("dense-one-line", vec![Expected::new("hamlet.txt", "to be or not to be")], &dense)?;
@@ -64,6 +82,11 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
     add("dense-empty-documents", among, &dense)?;
     add("dense-predicted", vec![Expected::new("grid.txt", grid())], &dense)?;
 
+    // Archives from before there were origins.
+    let lines = all.iter_mut().find(|archive| archive.name == "lines").expect("just made");
+    let mut without = Container::parse(&lines.bytes);
+    without.sections.retain(|section| section.kind != *b"ORIG");
+    lines.bytes = without.to_bytes();
     let mut optional = Container::parse(&all[3].bytes);
     let unknown = |kind: &[u8; 4], segment| Section {
         kind: *kind,
@@ -109,7 +132,7 @@ fn lines(document: &Expected) -> Vec<Expected> {
     lines
         .map(|(index, line)| {
             let name = [&document.name[..], format!(":{:010}", index + 1).as_bytes()].concat();
-            Expected::new(name, line)
+            Expected { name, bytes: line.to_vec(), ..document.clone() }
         })
         .collect()
 }

@@ -142,11 +142,11 @@ pub fn of_segments(name: &'static str, stored: &Good, work: &Path) -> Result<Goo
 }
 
 const SECTOR: usize = 512;
-const COMMIT: u32 = 1;
-const PACKED: u32 = 2;
+pub const COMMIT: u32 = 1;
+pub const PACKED: u32 = 2;
 
 /// The header of a journal.
-fn header(start: usize, version: u32) -> Vec<u8> {
+pub fn header(start: usize, version: u32) -> Vec<u8> {
     let mut bytes = b"\x89TDJ\r\n\x1a\n".to_vec();
     bytes.extend(version.to_le_bytes());
     bytes.extend(0_u32.to_le_bytes());
@@ -167,7 +167,8 @@ fn record(position: usize, number: u64, synced: usize, flags: u32, payload: &[u8
     record_of(position, number, synced, flags, [1, text as u64], payload)
 }
 
-fn record_of(
+/// A record with the figures that are told: edits, and bytes of their text.
+pub fn record_of(
     position: usize,
     number: u64,
     synced: usize,

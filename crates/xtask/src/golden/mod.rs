@@ -5,14 +5,15 @@
 //! written once, not against what would be written now.
 
 mod bad;
-mod coder;
-mod container;
+pub mod coder;
+pub mod container;
 mod good;
-mod journal;
+pub mod journal;
 
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
+pub use good::table_of;
 use tadoc::{CompressOptions, Input, Source, Timestamp};
 
 use crate::files;
@@ -59,7 +60,7 @@ pub fn run() -> Result<()> {
 
 /// A document and what it must be restored to.
 #[derive(Clone)]
-struct Expected {
+pub struct Expected {
     name: Vec<u8>,
     bytes: Vec<u8>,
     modified: Option<Timestamp>,
@@ -67,7 +68,7 @@ struct Expected {
 }
 
 impl Expected {
-    fn new(name: impl Into<Vec<u8>>, bytes: impl Into<Vec<u8>>) -> Self {
+    pub fn new(name: impl Into<Vec<u8>>, bytes: impl Into<Vec<u8>>) -> Self {
         Self { name: name.into(), bytes: bytes.into(), modified: None, mode: None }
     }
 
@@ -89,7 +90,7 @@ impl Expected {
 }
 
 /// Compresses documents; gives the path of the archive.
-fn compress(
+pub fn compress(
     folder: &Path,
     name: &str,
     documents: &[Expected],

@@ -1,39 +1,34 @@
 //! `tadoc cat`: the bytes of documents to standard output, in the order asked for.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-
-use clap::{Args, ValueHint};
+use clap::Args;
 use tadoc::access::Index;
 
-use super::Opened;
-use super::arguments::ReadArguments;
+use super::arguments::{AccessArguments, DocumentOf, PrintedArguments};
 use super::lines::Lines;
 use crate::arguments::examples;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, message, print_error};
 use crate::output::Output;
 
 /// Print the bytes of documents, or some of their lines
+///
+/// Whole documents are compared with their digests, unless they were edited: what is damaged is
+/// printed and told, and the exit code is 1.
 #[derive(Debug, Args)]
-#[command(after_help = examples!(
-    "tadoc cat corpus.tdc notes/todo.txt"
-    "tadoc cat corpus.tdc part-1.txt part-2.txt > both.txt"
-    "tadoc cat corpus.tdc 'logs/*' | grep ERROR"
-    "tadoc cat corpus.tdc server.log --lines 1000:1020"
-    "tadoc cat corpus.tdc server.log --lines -5:            the last five lines"
-))]
+#[command(
+    override_usage = "tadoc cat [OPTIONS] ARCHIVE DOCUMENT...\n       \
+                      tadoc cat [OPTIONS] ARCHIVE... -d GLOB...",
+    after_help = examples!(
+        "tadoc cat corpus.tdc notes/todo.txt"
+        "tadoc cat corpus.tdc part-1.txt part-2.txt > both.txt"
+        "tadoc cat corpus.tdc 'logs/*' | grep ERROR"
+        "tadoc cat 2023.tdc 2024.tdc -d 'logs/*' | grep ERROR"
+        "tadoc cat corpus.tdc server.log --lines 1000:1020"
+        "tadoc cat corpus.tdc server.log --lines -5:            the last five lines"
+    )
+)]
 pub struct Cat {
-    /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
-    archive: PathBuf,
-
-    /// Names or globs of documents
-    ///
-    /// A name is as `tadoc list` prints it. Where no document has that name it is a glob: * stands for any
-    /// characters (/ too), ? for one, [a-z] for one of a set. Quote globs, so that the shell leaves them
-    /// alone.
-    #[arg(value_name = "DOCUMENT", required = true)]
-    documents: Vec<OsString>,
+    #[command(flatten)]
+    printed: PrintedArguments,
 
     /// Only these lines of each document: A:B, A:, :B or N
     ///
@@ -43,35 +38,58 @@ pub struct Cat {
     lines: Option<Lines>,
 
     #[command(flatten)]
-    reading: ReadArguments,
+    reading: AccessArguments,
 }
 
 impl Cat {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        self.reading.open(&self.archive, quiet, |opened| {
-            opened.print(&self.documents, |places, output| self.write(opened, places, output))
+        let (archives, asked) = self.printed.split()?;
+        self.reading.open(&archives, quiet, |opened| {
+            let documents = self.printed.find(opened, asked)?;
+            if documents.is_empty() {
+                return Ok(Outcome::Negative);
+            }
+            let mut output = Output::new();
+            let mut damaged = Vec::new();
+            let written = self.write(&documents, &mut output, &mut damaged);
+            output.finish(written)?;
+            damaged.iter().for_each(|error| print_error(&message(error)));
+            Ok(if damaged.is_empty() { Outcome::Done } else { Outcome::Negative })
         })
     }
 
+    /// Writes documents; adds the errors of those that are damaged.
     fn write(
         &self,
-        opened: &Opened<'_>,
-        places: &[usize],
+        documents: &[DocumentOf<'_, '_>],
         output: &mut Output,
+        damaged: &mut Vec<anyhow::Error>,
     ) -> anyhow::Result<()> {
-        // Whole documents without an index: one segment after the other is decoded, and none is kept.
-        if self.lines.is_none() && opened.access.index() == Index::None {
-            return places.chunk_by(|before, after| before < after).try_for_each(|ascending| {
-                opened.told(opened.corpus.write_documents(ascending, output, &()).map(drop))
-            });
-        }
-        for &place in places {
-            let document = place as u32;
-            let range = match &self.lines {
-                Some(lines) => lines.range(opened, document)?,
-                None => 0..opened.bytes(document),
-            };
-            opened.told(opened.access.write(document, range, output))?;
+        for documents in documents.chunk_by(|one, other| std::ptr::eq(one.opened, other.opened)) {
+            let opened = documents[0].opened;
+            if let Some(lines) = &self.lines {
+                for &DocumentOf { document, .. } in documents {
+                    let range = lines.range(opened, document)?;
+                    opened.told(opened.access.write(document, range, output))?;
+                }
+                continue;
+            }
+            let places: Vec<usize> = documents.iter().map(|of| of.document as usize).collect();
+            for ascending in places.chunk_by(|before, after| before < after) {
+                let written = match opened.access.index() {
+                    // One segment after the other is decoded, and none is kept.
+                    Index::None => opened.archive.corpus.write_documents(ascending, output, &()),
+                    _ => opened.access.write_documents(ascending, output),
+                };
+                match written {
+                    Err(error @ tadoc::Error::WrongDigest { .. }) => {
+                        damaged.extend(opened.told(Err::<(), _>(error)).err());
+                    }
+                    written => {
+                        opened.told(written)?;
+                    }
+                }
+            }
         }
         Ok(())
     }

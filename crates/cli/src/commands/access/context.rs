@@ -19,6 +19,21 @@ pub enum Extent {
     Words(u64),
 }
 
+/// Of a side that has too few words, so many bytes are shown beside those that so many words have mostly.
+const LONGEST: u64 = 4 << 20;
+/// Bytes of a word and what follows it, mostly.
+const WORD: u64 = 16;
+
+impl Extent {
+    /// Bytes that are read for both sides, mostly.
+    pub fn bytes(self) -> u64 {
+        2 * match self {
+            Self::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
+            Self::Words(count) => count.saturating_add(1).saturating_mul(WORD),
+        }
+    }
+}
+
 /// An occurrence with what is around it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Context {
@@ -48,16 +63,18 @@ impl Reader<'_, '_> {
         let mut length = match self.extent {
             // With room for a character that the beginning cuts.
             Extent::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
-            Extent::Words(count) => count.saturating_add(1).saturating_mul(16),
+            Extent::Words(count) => count.saturating_add(1).saturating_mul(WORD),
         };
+        let most = length.saturating_add(LONGEST);
         loop {
             let start = offset.saturating_sub(length);
             let mut text = self.opened.access.extract(document, start, offset - start)?;
-            if let Some(from) = self.left_start(&text, start == 0) {
+            if let Some(from) = self.left_start(&text, start == 0 || length == most) {
                 text.drain(..from);
+                text.shrink_to_fit();
                 return Ok(text);
             }
-            length = length.saturating_mul(2);
+            length = length.saturating_mul(2).min(most);
         }
     }
 
@@ -87,20 +104,23 @@ impl Reader<'_, '_> {
     fn keyword_and_right(&self, (document, offset): Place) -> tadoc::Result<(Vec<u8>, Vec<u8>)> {
         let wanted = match self.extent {
             Extent::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
-            Extent::Words(count) => count.saturating_add(1).saturating_mul(16),
+            Extent::Words(count) => count.saturating_add(1).saturating_mul(WORD),
         };
-        let mut length = wanted.saturating_add(16 * self.terms as u64);
+        let mut length = wanted.saturating_add(WORD * self.terms as u64);
+        let most = length.saturating_add(LONGEST);
         loop {
             let mut text = self.opened.access.extract(document, offset, length)?;
-            let is_whole = offset + text.len() as u64 == self.opened.bytes(document);
+            let ends = offset + text.len() as u64 == self.opened.bytes(document);
+            let is_whole = ends || length == most;
             if let Some(end) = self.keyword_end(&text, is_whole)
                 && let Some(right) = self.right_end(&text[end..], is_whole)
             {
                 text.truncate(end + right);
+                text.shrink_to_fit();
                 let right = text.split_off(end);
                 return Ok((text, right));
             }
-            length = length.saturating_mul(2);
+            length = length.saturating_mul(2).min(most);
         }
     }
 

@@ -3,22 +3,21 @@
 use std::ffi::OsString;
 use std::io::Write as _;
 use std::ops::Range;
-use std::path::PathBuf;
 
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
-use tadoc::Document;
-use tadoc::access::Found;
+use tadoc::access::{self, Found, Scope};
 use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
 
-use super::arguments::{ReadArguments, ScopeArguments};
+use super::arguments::AccessArguments;
+use super::phrase::archives_and_last;
 use super::snippet::Wanted;
+use super::{Opened, find_query};
 use crate::arguments::{at_least_one, examples};
+use crate::commands::archives::{DocumentArguments, WithArchive};
 use crate::commands::terms::AnalyzerArguments;
-use crate::failure::{Outcome, printable};
-use crate::interrupt;
+use crate::failure::Outcome;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, in_line, wide};
 
@@ -33,23 +32,24 @@ const WORD: Style = AnsiColor::Red.on_default().bold();
 
 /// Find the documents that fit some words best
 ///
-/// Columns: document, score, snippet; best first. A document need not have all of the words. Scores are those
-/// of BM25 (k1 = 1.2, b = 0.75) over the documents that are asked; the snippet is from where most of the words
-/// are together, in one line.
+/// Columns: document, score, snippet; best first; with --with-archive the archive first. A document need not
+/// have all of the words. A phrase in double quotes is required, and what has - or NOT before it is excluded.
+/// Scores are those of BM25 (k1 = 1.2, b = 0.75) over the documents that are asked, in all archives; the snippet
+/// is from where most of the words are together, in one line.
 #[derive(Debug, Args)]
-#[command(after_help = examples!(
-    "tadoc find corpus.tdc 'tide gauge maintenance'"
-    "tadoc find corpus.tdc 'broken connections' --stem english --stop-words english --top 3"
-    "tadoc find corpus.tdc error --document 'logs/*' --no-snippets --format json"
-))]
+#[command(
+    override_usage = "tadoc find [OPTIONS] ARCHIVE... 'WORDS'",
+    after_help = examples!(
+        "tadoc find corpus.tdc 'tide gauge maintenance'"
+        "tadoc find corpus.tdc '\"tide gauge\" maintenance -battery'"
+        "tadoc find 2023.tdc 2024.tdc 'broken connections' --stem english --top 3 --with-archive"
+        "tadoc find corpus.tdc error -d 'logs/*' --no-snippets --format jsonl"
+    )
+)]
 pub struct Find {
-    /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
-    archive: PathBuf,
-
-    /// The words, in any order; it is one argument, so quote several
-    #[arg(value_name = "WORDS", allow_hyphen_values = true)]
-    words: OsString,
+    /// The archives, and last the words, in any order and as one argument
+    #[arg(value_name = "ARCHIVE|WORDS", required = true, value_hint = ValueHint::FilePath)]
+    given: Vec<OsString>,
 
     /// The N best documents only
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one())]
@@ -60,7 +60,10 @@ pub struct Find {
     no_snippets: bool,
 
     #[command(flatten)]
-    scope: ScopeArguments,
+    documents: DocumentArguments,
+
+    #[command(flatten)]
+    with_archive: WithArchive,
 
     #[command(flatten)]
     format: FormatArguments,
@@ -69,7 +72,7 @@ pub struct Find {
     terms: AnalyzerArguments,
 
     #[command(flatten)]
-    reading: ReadArguments,
+    reading: AccessArguments,
 }
 
 const COLUMNS: &[Column] =
@@ -78,38 +81,41 @@ const COLUMNS: &[Column] =
 impl Find {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let analyzer = self.terms.analyzer()?;
-        self.reading.open(&self.archive, quiet, |opened| {
-            let given = self.words.as_encoded_bytes();
-            let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
+        let (archives, words) = archives_and_last(&self.given, "find", "'WORDS'")?;
+        let query = find_query::parse(words.as_encoded_bytes())?;
+        self.reading.open(&archives, quiet, |opened| {
+            let Some(scopes) = self.documents.scopes(opened)? else { return Ok(Outcome::Negative) };
             let columns = if self.no_snippets { &COLUMNS[..2] } else { COLUMNS };
+            let with_archive = self.with_archive.columns(columns);
             let for_people = self.format.format() == Format::Table;
             let (mut writer, mut output) = match for_people {
                 true => (None, Some(self.format.open()?)),
-                false => (Some(RowWriter::open(&self.format, columns)?), None),
+                false => (Some(RowWriter::open(&self.format, with_archive)?), None),
             };
-            let at_once = interrupt::at_once()?;
-            let found = opened.access.find(given, &analyzer, &scope, self.top)?;
-            let wanted = Wanted::new(opened, given, &analyzer)?;
-            let snippets = match self.no_snippets {
+            let asked: Vec<(&access::Access<'_>, &Scope)> =
+                opened.iter().map(|opened| &opened.access).zip(&scopes).collect();
+            let found = access::find(&asked, &query, &analyzer, self.top)?;
+            let wanted = opened.iter().map(|opened| Wanted::new(opened, &query.words, &analyzer));
+            let wanted = wanted.collect::<tadoc::Result<Vec<_>>>()?;
+            let snippet = |found: &Found| {
+                opened[found.archive].told(wanted[found.archive].snippet(found.document))
+            };
+            let snippets: Vec<Vec<u8>> = match self.no_snippets {
                 true => Vec::new(),
-                false => opened
-                    .told(found.par_iter().map(|found| wanted.snippet(found.document)).collect())?,
+                false => found.par_iter().map(snippet).collect::<anyhow::Result<_>>()?,
             };
-            let rows = Documents {
-                documents: opened.documents,
-                columns,
-                found: &found,
-                snippets: &snippets,
-            };
+            let rows = Documents { opened, columns, found: &found, snippets: &snippets };
             if let Some(writer) = &mut writer {
-                writer.write(&rows)?;
+                let archive_of = |row: u64| opened[found[row as usize].archive].path();
+                let write = |rows: &dyn Rows| writer.write(rows);
+                self.with_archive.write(with_archive, &rows, &archive_of, write)?;
             }
             if let Some(output) = &mut output {
                 let width = output.terminal_width().unwrap_or(screen::WIDTH);
-                let list = rows.list(&wanted, width, screen::is_styled(output));
+                let styled = screen::is_styled(output);
+                let list = rows.list(&wanted, self.with_archive.with_archive, width, styled);
                 output.write_all(list.as_bytes())?;
             }
-            drop(at_once);
             writer.map_or(Ok(()), RowWriter::finish)?;
             output.map_or(Ok(()), |output| output.finish(anyhow::Ok(())))?;
             Ok(if found.is_empty() { Outcome::Negative } else { Outcome::Done })
@@ -118,14 +124,14 @@ impl Find {
 }
 
 /// What was found.
-struct Documents<'d> {
-    documents: &'d [Document],
+struct Documents<'d, 'c> {
+    opened: &'d [Opened<'c>],
     columns: &'static [Column],
     found: &'d [Found],
     snippets: &'d [Vec<u8>],
 }
 
-impl Rows for Documents<'_> {
+impl Rows for Documents<'_, '_> {
     fn columns(&self) -> &'static [Column] {
         self.columns
     }
@@ -137,7 +143,7 @@ impl Rows for Documents<'_> {
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for place in rows.start as usize..rows.end as usize {
             let found = &self.found[place];
-            let name = Value::Text(&self.documents[found.document as usize].name);
+            let name = Value::Text(self.opened[found.archive].name(found.document));
             let score = Value::Real(found.score);
             match self.snippets.get(place) {
                 Some(snippet) => each(&[name, score, Value::Text(snippet)]),
@@ -147,22 +153,31 @@ impl Rows for Documents<'_> {
     }
 }
 
-impl Documents<'_> {
+impl Documents<'_, '_> {
     /// A list for people: rank, document and score, and the snippet below it.
-    fn list(&self, wanted: &Wanted<'_, '_>, width: usize, styled: bool) -> String {
+    fn list(
+        &self,
+        wanted: &[Wanted<'_, '_>],
+        with_archive: bool,
+        width: usize,
+        styled: bool,
+    ) -> String {
         let paint = |style: Style, text: &str| match styled {
             true => format!("{style}{text}{style:#}"),
             false => text.to_owned(),
         };
         let mut list = String::new();
         for (place, found) in self.found.iter().enumerate() {
-            let name =
-                printable(&escape(&self.documents[found.document as usize].name).to_string());
+            let opened = &self.opened[found.archive];
+            let mut name = screen::name(opened.name(found.document));
+            if with_archive {
+                name = format!("{}:{name}", screen::path(opened.path()));
+            }
             let score = format!("{:.3}", found.score);
             list +=
                 &format!("{:>2}. {}  {}\n", place + 1, paint(NAME, &name), paint(SCORE, &score));
             if let Some(snippet) = self.snippets.get(place) {
-                let pieces = pieces(snippet, &wanted.marked(snippet));
+                let pieces = pieces(snippet, &wanted[found.archive].marked(snippet));
                 for line in wrapped(&pieces, width.min(WIDEST).saturating_sub(INDENT.len() + 2)) {
                     let line: String = line
                         .iter()

@@ -9,22 +9,23 @@ use clap::Args;
 use rayon::prelude::*;
 use tadoc::Document;
 use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
 
 use super::Opened;
-use super::arguments::{PhraseArguments, ReadArguments, ScopeArguments};
-use super::context::{Context, Extent, Reader, words};
+use super::arguments::AccessArguments;
+use super::context::{Context, Extent, Reader};
+use super::phrase::PhraseArguments;
 use super::places::for_each_batch;
 use crate::arguments::examples;
-use crate::commands::terms::AnalyzerArguments;
-use crate::failure::{Outcome, printable};
-use crate::interrupt;
+use crate::commands::archives::{DocumentArguments, WithArchive};
+use crate::failure::Outcome;
 use crate::output::Output;
 use crate::rows::{Format, FormatArguments, RowWriter};
-use crate::screen::{self, fit, fit_end, fit_start, in_line, wide};
+use crate::screen::{self, Limit, fit, fit_end, fit_name, fit_start, in_line, wide};
 
 /// So many occurrences are read at a time; the first ones say how wide columns are.
 const BATCH: usize = 1000;
+/// Fewer, if their contexts are longer than so much together.
+const BATCH_BYTES: u64 = 32 << 20;
 /// Columns get no wider than such a part of the line: names and keywords.
 const WIDEST_NAME: usize = 4;
 const WIDEST_KEYWORD: usize = 3;
@@ -35,27 +36,34 @@ const KEYWORD: Style = AnsiColor::Red.on_default().bold();
 
 /// Show a word or phrase with what stands around it
 ///
-/// Columns: document, offset (in bytes, from 0), left, keyword, right. On a terminal keywords are below each
-/// other, and line breaks and tabs are shown as spaces.
+/// Columns: document, offset (in bytes, from 0), left, keyword, right; with --with-archive the archive
+/// first. On a terminal keywords are below each other, and line breaks and tabs are shown as spaces.
 #[derive(Debug, Args)]
-#[command(after_help = examples!(
-    "tadoc kwic corpus.tdc gauge"
-    "tadoc kwic corpus.tdc 'not to be' -i --window 60"
-    "tadoc kwic corpus.tdc connection --stem en --words 5 --max-count 20 --format csv"
-))]
+#[command(
+    override_usage = "tadoc kwic [OPTIONS] ARCHIVE... 'WORD or PHRASE'\n       \
+                      tadoc kwic [OPTIONS] --match REGEX ARCHIVE...",
+    after_help = examples!(
+        "tadoc kwic corpus.tdc gauge"
+        "tadoc kwic corpus.tdc 'not to be' -i --context 60"
+        "tadoc kwic 2023.tdc 2024.tdc --match '^heart' --with-archive"
+        "tadoc kwic corpus.tdc connection --stem en --words 5 --max-count 20 --format csv"
+    )
+)]
 pub struct Kwic {
     #[command(flatten)]
     phrase: PhraseArguments,
 
     #[command(flatten)]
-    scope: ScopeArguments,
+    documents: DocumentArguments,
 
     /// Characters to show on each side
     #[arg(long, value_name = "N", default_value_t = 40, value_parser = clap::value_parser!(u64).range(..=1_000_000))]
-    window: u64,
+    context: u64,
 
     /// Words to show on each side, instead of characters
-    #[arg(long, value_name = "N", conflicts_with = "window", value_parser = clap::value_parser!(u64).range(..=100_000))]
+    ///
+    /// Where there are more than some million bytes without that many words, these are shown.
+    #[arg(long, value_name = "N", conflicts_with = "context", value_parser = clap::value_parser!(u64).range(..=100_000))]
     words: Option<u64>,
 
     /// End after N occurrences
@@ -63,13 +71,13 @@ pub struct Kwic {
     max_count: Option<u64>,
 
     #[command(flatten)]
+    with_archive: WithArchive,
+
+    #[command(flatten)]
     format: FormatArguments,
 
     #[command(flatten)]
-    terms: AnalyzerArguments,
-
-    #[command(flatten)]
-    reading: ReadArguments,
+    reading: AccessArguments,
 }
 
 const COLUMNS: &[Column] = &[
@@ -82,27 +90,26 @@ const COLUMNS: &[Column] = &[
 
 impl Kwic {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let analyzer = self.terms.analyzer()?;
-        self.reading.open(&self.phrase.archive, quiet, |opened| {
-            let given = self.phrase.bytes();
-            let phrase = opened.access.phrase(given, &analyzer)?;
-            let terms = words(opened.lexer, given).into_iter();
-            let reader = Reader {
-                opened,
-                analyzer: &analyzer,
-                terms: terms.filter(|word| analyzer.term(&given[word.clone()]).is_some()).count(),
-                extent: self.words.map_or(Extent::Characters(self.window), Extent::Words),
+        let sought = self.phrase.sought("kwic")?;
+        self.reading.open(&sought.archives, quiet, |opened| {
+            let Some(asked) = sought.asked(opened, &self.documents)? else {
+                return Ok(Outcome::Negative);
             };
-            let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
-            let mut writer = Writer::open(&self.format)?;
-            let at_once = interrupt::at_once()?;
-            let most = self.max_count;
-            let found = for_each_batch(opened, &phrase, &scope, most, BATCH, &mut |places| {
-                let contexts = places.par_iter().map(|&place| reader.read(place));
+            let mut writer = Writer::open(&self.format, &self.with_archive, self.max_count)?;
+            let extent = self.words.map_or(Extent::Characters(self.context), Extent::Words);
+            let batch = (BATCH_BYTES / extent.bytes()).clamp(1, BATCH as u64) as usize;
+            let found = for_each_batch(&asked, self.max_count, batch, &mut |opened, places| {
+                let reader = Reader {
+                    opened,
+                    analyzer: &sought.analyzer,
+                    terms: sought.terms(opened.lexer),
+                    extent,
+                };
+                let shown = &places[..writer.take(places.len())];
+                let contexts = shown.par_iter().map(|&place| reader.read(place));
                 let contexts = opened.told(contexts.collect::<tadoc::Result<Vec<_>>>())?;
                 writer.write(opened, &contexts)
             })?;
-            drop(at_once);
             writer.finish()?;
             Ok(if found > 0 { Outcome::Done } else { Outcome::Negative })
         })
@@ -110,25 +117,58 @@ impl Kwic {
 }
 
 /// Where contexts go.
-enum Writer {
-    Rows(Box<RowWriter>),
-    Lines { output: Output, layout: Option<Layout> },
+struct Writer<'w> {
+    with_archive: &'w WithArchive,
+    columns: &'static [Column],
+    to: To,
 }
 
-impl Writer {
-    fn open(format: &FormatArguments) -> anyhow::Result<Self> {
-        Ok(match format.format() {
-            Format::Table => Self::Lines { output: format.open()?, layout: None },
-            _ => Self::Rows(Box::new(RowWriter::open(format, COLUMNS)?)),
-        })
+enum To {
+    Rows(Box<RowWriter>),
+    Lines { output: Output, layout: Option<Layout>, limit: Limit },
+}
+
+impl<'w> Writer<'w> {
+    /// A terminal gets the first lines, unless all are asked for or there are at `most` so many.
+    fn open(
+        format: &FormatArguments,
+        with_archive: &'w WithArchive,
+        most: Option<u64>,
+    ) -> anyhow::Result<Self> {
+        let columns = with_archive.columns(COLUMNS);
+        let to = match format.format() {
+            Format::Table => {
+                let output = format.open()?;
+                let limit = if most.is_some() { Limit::none() } else { format.limit(&output) };
+                To::Lines { output, layout: None, limit }
+            }
+            _ => To::Rows(Box::new(RowWriter::open(format, columns)?)),
+        };
+        Ok(Self { with_archive, columns, to })
+    }
+
+    /// How many of so many more contexts are to be written.
+    fn take(&mut self, contexts: usize) -> usize {
+        match &mut self.to {
+            To::Rows(_) => contexts,
+            To::Lines { limit, .. } => limit.take(contexts as u64) as usize,
+        }
     }
 
     fn write(&mut self, opened: &Opened<'_>, contexts: &[Context]) -> anyhow::Result<()> {
-        match self {
-            Self::Rows(writer) => writer.write(&Contexts { documents: opened.documents, contexts }),
-            Self::Lines { output, layout } => {
+        match &mut self.to {
+            To::Rows(writer) => {
+                let rows = Contexts { documents: opened.documents, contexts };
+                let write = |rows: &dyn Rows| writer.write(rows);
+                self.with_archive.write(self.columns, &rows, &|_| opened.path(), write)
+            }
+            To::Lines { output, layout, .. } => {
+                let archive = match self.with_archive.with_archive {
+                    true => format!("{}:", screen::path(opened.path())),
+                    false => String::new(),
+                };
                 let name = |context: &Context| {
-                    printable(&escape(opened.name(context.place.0)).to_string())
+                    archive.clone() + &screen::name(opened.name(context.place.0))
                 };
                 let layout = layout.get_or_insert_with(|| {
                     let width = output.terminal_width().unwrap_or(screen::WIDTH);
@@ -144,9 +184,12 @@ impl Writer {
     }
 
     fn finish(self) -> anyhow::Result<()> {
-        match self {
-            Self::Rows(writer) => writer.finish(),
-            Self::Lines { output, .. } => output.finish(anyhow::Ok(())),
+        match self.to {
+            To::Rows(writer) => writer.finish(),
+            To::Lines { mut output, limit, .. } => {
+                output.write_all(limit.last_line("occurrence").as_bytes())?;
+                output.finish(anyhow::Ok(()))
+            }
         }
     }
 }
@@ -182,26 +225,18 @@ impl Layout {
             false => line.push_str(text),
         };
         let pad = |line: &mut String, columns: usize| line.extend((0..columns).map(|_| ' '));
-        // Of a long name the end tells more.
-        let (shown, taken) = match wide(name) <= self.name {
-            true => (name.to_owned(), wide(name)),
-            false => {
-                let (end, taken) = fit_end(name, self.name.saturating_sub(1));
-                (format!("…{end}"), taken + 1)
-            }
-        };
-        write(&mut line, NAME, &shown);
-        pad(&mut line, self.name.saturating_sub(taken) + GAP.len());
+        let name = fit_name(name, self.name);
+        write(&mut line, NAME, &name);
+        pad(&mut line, self.name.saturating_sub(wide(&name)) + GAP.len());
         let left = in_line(&context.left);
         let (left, taken) = fit_end(&left, self.left);
         pad(&mut line, self.left - taken);
         line.push_str(left);
         let keyword = in_line(&context.keyword);
-        let (fitting, shown) = fit(&keyword, self.keyword);
-        let ellipsis = if fitting.len() < keyword.len() { "…" } else { "" };
-        write(&mut line, KEYWORD, &format!("{fitting}{ellipsis}"));
+        let keyword = fit(&keyword, self.keyword);
+        write(&mut line, KEYWORD, &keyword);
         let right = in_line(&context.right);
-        let before = self.name + GAP.len() + self.left + shown;
+        let before = self.name + GAP.len() + self.left + wide(&keyword);
         line.push_str(fit_start(&right, self.width.saturating_sub(before)));
         line.truncate(line.trim_end().len());
         line.push('\n');
@@ -271,7 +306,7 @@ mod tests {
         let lines = lines(&contexts, 60, false);
         assert_eq!(lines[0], "a.txt            to be or not to be, that is\n");
         assert_eq!(lines[1], "日本.txt               日本語 To be\n");
-        assert_eq!(lines[2], "…a/document.txt               to be the end\n");
+        assert_eq!(lines[2], "long/pa…ent.txt               to be the end\n");
     }
 
     #[test]

@@ -1,17 +1,20 @@
 //! Random access: any bytes, lines and words of an archive, and where words are, without unpacking the rest.
 //!
-//! [`Opened`] is an archive that is asked; `arguments` is what the commands have in common, `place` where what they read lies, `places` how
-//! occurrences come in batches, so that an answer may be longer than memory. A command costs what the
-//! index that is stored makes of it; without one, the segments that it meets are decoded.
+//! [`Opened`] is an archive that is asked; `arguments` is what the commands have in common, `phrase` the words that they look
+//! for, `place` where what they read lies, `places` how occurrences come in batches, so that an answer may be longer than
+//! memory. Several archives are asked one after the other, and answer as one corpus. A command costs what the index that
+//! is stored makes of it; without one, the segments that it meets are decoded.
 
 mod arguments;
 mod cat;
 mod context;
 mod extract;
 mod find;
+mod find_query;
 mod head;
 mod kwic;
 mod lines;
+mod phrase;
 mod place;
 mod places;
 mod query;
@@ -22,12 +25,10 @@ mod snippet;
 use std::path::Path;
 
 use clap::Subcommand;
-use tadoc::{Corpus, Document, Lexer, access};
+use tadoc::{Document, Lexer, access};
 
-use super::about;
-use crate::failure::{Outcome, print_error};
-use crate::output::Output;
-use crate::select;
+use super::archives::Archive;
+use crate::failure::Outcome;
 
 /// The commands, in the order in which help lists them.
 #[derive(Debug, Subcommand)]
@@ -61,14 +62,18 @@ impl Access {
 
 /// An archive that is open for random access.
 struct Opened<'c> {
-    archive: &'c Path,
-    corpus: &'c Corpus,
+    archive: &'c Archive,
     access: access::Access<'c>,
     documents: &'c [Document],
     lexer: Lexer,
 }
 
 impl Opened<'_> {
+    /// Where the archive is.
+    fn path(&self) -> &Path {
+        &self.archive.path
+    }
+
     /// The name of a document.
     fn name(&self, document: u32) -> &[u8] {
         &self.documents[document as usize].name
@@ -79,41 +84,8 @@ impl Opened<'_> {
         self.documents[document as usize].bytes
     }
 
-    /// The one document that a name or glob stands for.
-    fn document(&self, asked: &std::ffi::OsStr) -> anyhow::Result<u32> {
-        match select::find(&[self.documents], asked)?[..] {
-            [place] => Ok(place as u32),
-            [] => anyhow::bail!("no document matches {:?}", asked.display()),
-            ref several => anyhow::bail!(
-                "{:?} matches {} documents, and one is wanted",
-                asked.display(),
-                several.len()
-            ),
-        }
-    }
-
-    /// Prints documents that are asked for by names and globs, in that order.
-    fn print(
-        &self,
-        asked: &[std::ffi::OsString],
-        write: impl FnOnce(&[usize], &mut Output) -> anyhow::Result<()>,
-    ) -> anyhow::Result<Outcome> {
-        let mut places = Vec::new();
-        for name in asked {
-            places.append(&mut select::find(&[self.documents], name)?);
-        }
-        if places.is_empty() {
-            print_error("no document matches; `tadoc list` shows what the archive has");
-            return Ok(Outcome::Negative);
-        }
-        let mut output = Output::new();
-        let written = write(&places, &mut output);
-        output.finish(written)?;
-        Ok(Outcome::Done)
-    }
-
     /// What goes wrong in reading the archive is told with its path.
     fn told<T>(&self, result: tadoc::Result<T>) -> anyhow::Result<T> {
-        result.map_err(|error| about(self.archive, error))
+        self.archive.told(result)
     }
 }

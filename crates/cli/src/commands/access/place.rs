@@ -4,7 +4,7 @@ use clap::{Args, ValueEnum};
 use tadoc::Corpus;
 use tadoc::access::Access;
 
-use crate::commands::backend::PoolArguments;
+use crate::commands::backend::{PoolArguments, patience};
 
 /// `--backend`, `--pool` and `--persist`.
 #[derive(Debug, Args)]
@@ -51,7 +51,7 @@ pub fn open<'c>(
     quiet: bool,
 ) -> tadoc::Result<Access<'c>> {
     let (path, persist) = pool.file()?;
-    let (access, found) = Access::in_pool(corpus, path, persist)?;
+    let (access, found) = Access::in_pool(corpus, path, persist, patience())?;
     // That everything was there is what one expects of the second question, and not worth telling.
     let is_told = !(found.made.is_empty() && found.discarded.is_empty());
     if is_told && !quiet {

@@ -3,10 +3,10 @@
 use std::ops::{ControlFlow, Range};
 
 use tadoc::Document;
-use tadoc::access::{Phrase, Scope};
 use tadoc::answer::{Column, Rows, Value};
 
 use super::Opened;
+use super::phrase::Asked;
 
 /// The columns of occurrences.
 pub const COLUMNS: &[Column] = &[Column::text("document"), Column::count("offset")];
@@ -14,17 +14,33 @@ pub const COLUMNS: &[Column] = &[Column::text("document"), Column::count("offset
 /// Where a phrase occurs: the document's number, and the offset in it.
 pub type Place = (u32, u64);
 
-/// Gives the places of a phrase to `each`, in order and `batch` at a time, until there are no more or
-/// `most` were given; tells how many were.
-pub fn for_each_batch(
-    opened: &Opened<'_>,
-    phrase: &Phrase,
-    scope: &Scope,
+/// Gives what is looked for to `each`: archive after archive, in order and at most `batch` places at a time,
+/// until there are no more or `most` were given; tells how many were.
+pub fn for_each_batch<'o, 'c>(
+    asked: &[Asked<'o, 'c>],
     most: Option<u64>,
+    batch: usize,
+    each: &mut dyn FnMut(&'o Opened<'c>, &[Place]) -> anyhow::Result<()>,
+) -> anyhow::Result<u64> {
+    let most = most.unwrap_or(u64::MAX);
+    let mut given = 0;
+    for asked in asked {
+        if given == most {
+            break;
+        }
+        let each = &mut |places: &[Place]| each(asked.opened, places);
+        given += for_each_batch_of(asked, most - given, batch, each)?;
+    }
+    Ok(given)
+}
+
+/// The same for one archive; `most` is not 0.
+fn for_each_batch_of(
+    Asked { opened, phrase, scope }: &Asked<'_, '_>,
+    most: u64,
     batch: usize,
     each: &mut dyn FnMut(&[Place]) -> anyhow::Result<()>,
 ) -> anyhow::Result<u64> {
-    let most = most.unwrap_or(u64::MAX);
     let mut waiting: Vec<Place> = Vec::new();
     let mut given = 0;
     let mut result = Ok(());

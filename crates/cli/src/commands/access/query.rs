@@ -22,7 +22,7 @@ use crate::arguments::examples;
 use crate::commands::backend::TaskBackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
-use crate::commands::batch::{self, PACK_BYTES, result};
+use crate::commands::batch::{self, PACK_BYTES, Tally, result};
 use crate::failure::Outcome;
 use crate::output::Output;
 
@@ -54,8 +54,8 @@ const DRAWN_BYTES: u64 = 160;
 ///   {"op":"sample","k":3,"seed":7,"document":"a.txt"}
 ///     gives {"words":[{"document":"…","offset":…,"word":"…"}]}; without document from all documents
 ///
-/// What is wrong with an operation is told as {"error":"…"}. Names of documents are as `tadoc list` prints them.
-/// Empty lines are skipped.
+/// What is wrong with an operation is told as {"error":"…"}; the exit code is then 1, and standard error says
+/// how many failed. Names of documents are as `tadoc list` prints them. Empty lines are skipped.
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = examples!(
     "tadoc query corpus.tdc -f operations.jsonl > results.jsonl"
@@ -63,7 +63,7 @@ const DRAWN_BYTES: u64 = 160;
 ))]
 pub struct Query {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     /// The operations; - is standard input, whose results are printed as they come
@@ -88,16 +88,19 @@ impl Query {
             Some(_) => Backends::new(Choice::Cpu, None),
             None => self.backend.backends()?,
         };
-        self.reading.open(&self.archive, in_pool, quiet, |opened| {
+        self.reading.open(std::slice::from_ref(&self.archive), in_pool, quiet, |opened| {
+            let opened = &opened[0];
             let reads = Reads::new(&opened.access, &backends, bytes / LINE_BYTES);
             let reads = opened.told(reads)?;
             let mut output = Output::new();
-            let mut chunks = Chunks::start(from, LONGEST_LINE);
+            let mut chunks = Chunks::start(from, LONGEST_LINE)?;
+            let mut tally = Tally::default();
             let answered = loop {
                 match chunks.next() {
                     Ok(None) => break Ok(()),
                     Ok(Some(lines)) => {
-                        if let Err(error) = answer(opened, &reads, &lines, &mut output) {
+                        if let Err(error) = answer(opened, &reads, &lines, &mut output, &mut tally)
+                        {
                             break Err(error);
                         }
                     }
@@ -114,7 +117,7 @@ impl Query {
                     output.finish(Err(error))?;
                 }
             }
-            Ok(Outcome::Done)
+            Ok(tally.outcome())
         })
     }
 }
@@ -125,6 +128,7 @@ fn answer(
     reads: &Reads<'_, '_>,
     lines: &[Line],
     output: &mut Output,
+    tally: &mut Tally,
 ) -> anyhow::Result<()> {
     let operations: Vec<Result<Operation, String>> = lines
         .par_iter()
@@ -140,7 +144,7 @@ fn answer(
         });
         // At least one, however large it is.
         let end = start + fitting.count().max(1);
-        write(opened, reads, &operations[start..end], output)?;
+        write(opened, reads, &operations[start..end], output, tally)?;
         start = end;
     }
     Ok(output.flush()?)
@@ -213,6 +217,7 @@ fn write(
     reads: &Reads<'_, '_>,
     operations: &[Result<Operation, String>],
     output: &mut Output,
+    tally: &mut Tally,
 ) -> anyhow::Result<()> {
     let good: Vec<Operation> =
         operations.iter().filter_map(|operation| operation.as_ref().ok()).cloned().collect();
@@ -228,6 +233,8 @@ fn write(
             Err(wrong) => Err(wrong.clone()),
         })
         .collect();
+    tally.operations += outcomes.len() as u64;
+    tally.failed += outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64;
     let written: Vec<Vec<u8>> = outcomes
         .into_par_iter()
         .with_min_len(64)
@@ -237,7 +244,7 @@ fn write(
         })
         .collect();
     for piece in written {
-        output.write_all(&piece)?;
+        output.json_lines(&piece)?;
     }
     Ok(())
 }

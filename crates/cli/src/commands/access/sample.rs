@@ -1,18 +1,17 @@
 //! `tadoc sample`: words drawn at random.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::ops::Range;
-use std::path::PathBuf;
+use std::ops::{ControlFlow, Range};
 
-use clap::{Args, ValueHint};
-use tadoc::Document;
-use tadoc::access::Sampled;
+use clap::Args;
+use tadoc::access::{self, Sampled, Scope};
 use tadoc::answer::{Column, Rows, Value};
 
-use super::arguments::{ReadArguments, ScopeArguments};
+use super::Opened;
+use super::arguments::AccessArguments;
 use crate::arguments::examples;
-use crate::failure::{Outcome, print_error};
-use crate::interrupt;
+use crate::commands::archives::{ArchiveArguments, DocumentArguments, WithArchive};
+use crate::failure::{Outcome, print_error, print_line};
 use crate::rows::{FormatArguments, RowWriter};
 
 /// Draw words at random, with the places where they stand
@@ -22,12 +21,12 @@ use crate::rows::{FormatArguments, RowWriter};
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tadoc sample corpus.tdc -k 10"
-    "tadoc sample corpus.tdc -k 1000 --seed 42 --document 'notes/*' -o words.csv"
+    "tadoc sample corpus.tdc -k 1000 --seed 42 -d 'notes/*' -o words.csv"
+    "tadoc sample 2023.tdc 2024.tdc -k 10 --with-archive"
 ))]
 pub struct Sample {
-    /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
-    archive: PathBuf,
+    #[command(flatten)]
+    archives: ArchiveArguments,
 
     /// How many words to draw
     #[arg(short = 'k', long, value_name = "N", default_value_t = 10)]
@@ -38,13 +37,16 @@ pub struct Sample {
     seed: Option<u64>,
 
     #[command(flatten)]
-    scope: ScopeArguments,
+    documents: DocumentArguments,
+
+    #[command(flatten)]
+    with_archive: WithArchive,
 
     #[command(flatten)]
     format: FormatArguments,
 
     #[command(flatten)]
-    reading: ReadArguments,
+    reading: AccessArguments,
 }
 
 const COLUMNS: &[Column] =
@@ -52,22 +54,39 @@ const COLUMNS: &[Column] =
 
 impl Sample {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        self.reading.open(&self.archive, quiet, |opened| {
-            let Some(scope) = self.scope.scope(opened)? else { return Ok(Outcome::Negative) };
+        self.reading.open(&self.archives.archives, quiet, |opened| {
+            let Some(scopes) = self.documents.scopes(opened)? else { return Ok(Outcome::Negative) };
             let seed = self.seed.unwrap_or_else(|| {
                 let seed = RandomState::new().build_hasher().finish();
                 if !quiet {
-                    eprintln!("drawn with --seed {seed}");
+                    print_line(&format!("drawn with --seed {seed}"));
                 }
                 seed
             });
-            let mut writer = RowWriter::open(&self.format, COLUMNS)?;
-            let at_once = interrupt::at_once()?;
-            let words = opened.told(opened.access.sample(self.count, seed, &scope))?;
-            writer.write(&Words { documents: opened.documents, words: &words })?;
-            drop(at_once);
+            let columns = self.with_archive.columns(COLUMNS);
+            let mut writer = RowWriter::open(&self.format, columns)?;
+            writer.show_all();
+            let asked: Vec<(&access::Access<'_>, &Scope)> =
+                opened.iter().map(|opened| &opened.access).zip(&scopes).collect();
+            let (mut drawn, mut written) = (0, Ok(()));
+            let sampled = access::sample_each(&asked, self.count, seed, &mut |words| {
+                drawn += words.len();
+                let rows = Words { opened, words };
+                let archive_of = |row: u64| opened[words[row as usize].archive].path();
+                let write = |rows: &dyn Rows| writer.write(rows);
+                written = self.with_archive.write(columns, &rows, &archive_of, write);
+                match written {
+                    Ok(()) => ControlFlow::Continue(()),
+                    Err(_) => ControlFlow::Break(()),
+                }
+            });
+            written?;
+            match opened {
+                [only] => only.told(sampled)?,
+                _ => sampled?,
+            }
             writer.finish()?;
-            if words.is_empty() && self.count > 0 {
+            if drawn == 0 && self.count > 0 {
                 print_error("there is no word to draw");
                 return Ok(Outcome::Negative);
             }
@@ -77,12 +96,12 @@ impl Sample {
 }
 
 /// Drawn words as rows.
-struct Words<'w> {
-    documents: &'w [Document],
+struct Words<'w, 'c> {
+    opened: &'w [Opened<'c>],
     words: &'w [Sampled],
 }
 
-impl Rows for Words<'_> {
+impl Rows for Words<'_, '_> {
     fn columns(&self) -> &'static [Column] {
         COLUMNS
     }
@@ -93,7 +112,7 @@ impl Rows for Words<'_> {
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for drawn in &self.words[rows.start as usize..rows.end as usize] {
-            let name = Value::Text(&self.documents[drawn.document as usize].name);
+            let name = Value::Text(self.opened[drawn.archive].name(drawn.document));
             each(&[name, Value::Count(drawn.offset), Value::Text(&drawn.word)]);
         }
     }

@@ -1,12 +1,9 @@
 //! What all questions have in common on the command line: archives, documents, terms, and the way of the work.
 
-use std::ffi::OsString;
-use std::path::PathBuf;
-
-use clap::{Args, ValueEnum, ValueHint};
+use clap::{Args, ValueEnum};
 use tadoc::{Analyzer, Limits};
 
-use crate::arguments::at_least_one;
+use crate::commands::archives::{ArchiveArguments, DocumentArguments, ReadArguments};
 use crate::commands::terms::AnalyzerArguments;
 use crate::rows::FormatArguments;
 use crate::units;
@@ -14,20 +11,11 @@ use crate::units;
 /// The arguments that every question has.
 #[derive(Debug, Args)]
 pub struct Shared {
-    /// The archive, or several that are asked as one corpus
-    ///
-    /// The documents of an archive follow those of the archive before it. Documents of the same name in
-    /// two archives stay two documents.
-    #[arg(value_name = "CORPUS", required = true, value_hint = ValueHint::FilePath)]
-    pub archives: Vec<PathBuf>,
+    #[command(flatten)]
+    pub archives: ArchiveArguments,
 
-    /// Ask of these documents only: names or globs; may be given several times
-    ///
-    /// A name is as `tadoc list` prints it. Where no document has that name it is a glob: * stands for any
-    /// characters (/ too), ? for one, [a-z] for one of a set. Quote globs, so that the shell leaves them
-    /// alone.
-    #[arg(long, value_name = "GLOB")]
-    pub documents: Vec<OsString>,
+    #[command(flatten)]
+    pub documents: DocumentArguments,
 
     /// Leave out what occurs less than N times in all: terms, sequences or pairs
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..))]
@@ -41,6 +29,9 @@ pub struct Shared {
 
     #[command(flatten)]
     pub work: WorkArguments,
+
+    #[command(flatten)]
+    pub reading: ReadArguments,
 }
 
 impl Shared {
@@ -56,7 +47,7 @@ impl Shared {
     }
 }
 
-/// What makes terms of words.
+/// What makes terms of words, and which terms are asked about.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Terms")]
 pub struct TermArguments {
@@ -83,10 +74,6 @@ impl TermArguments {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Work")]
 pub struct WorkArguments {
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = at_least_one())]
-    pub threads: Option<usize>,
-
     /// The most memory to use beside the grammar and the answer, such as 512M or 1.5G [default: 4G]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     memory: Option<u64>,

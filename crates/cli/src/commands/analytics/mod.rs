@@ -3,6 +3,7 @@
 //! A command is its arguments and a [`Question`]; [`ask`] is the way from the archives to the rows, the same for all.
 
 mod arguments;
+mod by_archive;
 mod explain;
 mod pairs;
 mod sequences;
@@ -13,19 +14,20 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use tadoc::answer::{Answer, Column, Labels};
+use tadoc::answer::{Answer, Column, Labels, Rows};
 use tadoc::backend::{Backends, Choice, Run};
 use tadoc::view::{Detail, Origin};
-use tadoc::{Answered, Corpus, Document, Limits, View};
+use tadoc::{Answered, Corpus, Limits, View};
 
 use self::arguments::Shared;
+use self::by_archive::Numbered;
 use self::explain::Costs;
+use super::about;
+use super::archives::{Archives, Chosen, WithArchive};
 use super::backend::TaskBackendArguments;
-use super::{about, documents, open, pool};
-use crate::failure::{Outcome, print_error, print_note, print_warning};
+use crate::failure::{Outcome, print_line, print_note, print_warning};
 use crate::progress::Progress;
 use crate::rows::{Format, RowWriter};
-use crate::{interrupt, select};
 
 /// The commands, in the order in which help lists them.
 #[derive(Debug, Subcommand)]
@@ -63,7 +65,11 @@ impl Analytics {
         if let Some(path) = question.backend().and_then(TaskBackendArguments::pool) {
             crate::heap::spill_beside(path)?;
         }
-        pool(question.shared().work.threads)?.install(|| ask(question, &backends, quiet))
+        let watch = Stopwatch(Instant::now());
+        let shared = question.shared();
+        shared.reading.open(&shared.archives.archives, |archives| {
+            ask(question, archives, &backends, watch, quiet)
+        })
     }
 }
 
@@ -75,6 +81,11 @@ trait Question: Sync {
     /// The columns of the answer. They are told before there is one, so that what cannot be written is
     /// refused before the work.
     fn columns(&self) -> &'static [Column];
+
+    /// Whether rows tell their archives, for answers by document.
+    fn with_archive(&self) -> Option<&WithArchive> {
+        None
+    }
 
     /// Whether the answer is a matrix of documents and terms.
     fn is_matrix(&self) -> bool {
@@ -108,13 +119,29 @@ fn on_processor(answered: Answered<'_>) -> Run<'_> {
     Run { answered, backend: Choice::Cpu, device: None, reason: String::new(), pool: None }
 }
 
-/// Answers a question, in the rayon pool that it is called in.
-fn ask(question: &dyn Question, backends: &Backends, quiet: bool) -> anyhow::Result<Outcome> {
-    let mut watch = Stopwatch(Instant::now());
+/// Answers a question, in the rayon pool that it is called in. `watch` was started before the archives
+/// were opened.
+fn ask(
+    question: &dyn Question,
+    archives: Archives,
+    backends: &Backends,
+    mut watch: Stopwatch,
+    quiet: bool,
+) -> anyhow::Result<Outcome> {
     let mut costs = Costs::default();
     let shared = question.shared();
     let (columns, limits) = (question.columns(), question.limits());
     let is_matrix = shared.format.format() == Format::Mtx;
+    let by_document = columns.iter().any(|column| column.name == "document");
+    let with_archive = question.with_archive().filter(|with| with.with_archive);
+    if with_archive.is_some() && (is_matrix || !by_document) {
+        bail!(
+            "--with-archive is for rows that name a document, and there are none in this answer; leave \
+             it out{}",
+            if is_matrix { "" } else { ", or give --per-document" }
+        );
+    }
+    let columns = with_archive.map_or(columns, |with| with.columns(columns));
     if is_matrix && question.is_matrix() && limits.top.is_some() {
         bail!(
             "--format mtx numbers terms as `tadoc sort` lists them, and --top leaves some of them out; \
@@ -122,41 +149,43 @@ fn ask(question: &dyn Question, backends: &Backends, quiet: bool) -> anyhow::Res
         );
     }
     let analyzer = shared.terms.analyzer()?;
-    let corpora = open_all(shared)?;
-
-    let chosen = match shared.documents.is_empty() {
-        true => None,
-        false => Some(select::find_all(&tables(&corpora, shared)?, &shared.documents)?),
+    archives.warn_of_lexers();
+    // Without names to look for, the documents are not read yet.
+    let tables = match shared.documents.documents.is_empty() {
+        true => Vec::new(),
+        false => archives.tables()?,
     };
-    if chosen.as_ref().is_some_and(Vec::is_empty) {
-        print_error("no document matches; `tadoc list` shows what an archive has");
-        return Ok(Outcome::Negative);
-    }
-    let chosen: Option<Vec<u32>> =
-        chosen.map(|places| places.into_iter().map(|place| place as u32).collect());
-    let mut writer = match question.is_matrix() {
+    let chosen: Option<Vec<u32>> = match shared.documents.choose(&tables)? {
+        None => return Ok(Outcome::Negative),
+        Some(Chosen::All) => None,
+        Some(Chosen::Documents(places)) => {
+            Some(places.into_iter().map(|place| place as u32).collect())
+        }
+    };
+    let writer = match question.is_matrix() {
         true => RowWriter::open_matrix(&shared.format, columns)?,
         false => RowWriter::open(&shared.format, columns)?,
     };
+    if limits.top.is_some() {
+        writer.show_all();
+    }
     costs.open = watch.lap();
 
-    // A task has no steps to end it between.
-    let at_once = interrupt::at_once()?;
     let progress = Progress::new(quiet);
-    let corpora_asked: Vec<&Corpus> = corpora.iter().collect();
+    let corpora: Vec<&Corpus> = archives.iter().map(|archive| &archive.corpus).collect();
     // Reading names takes time: it is done beside the rest, and only for answers that show them.
-    let shows_names = !is_matrix && columns.iter().any(|column| column.name == "document");
+    let shows_names = !is_matrix && by_document && with_archive.is_none();
     let (names, made) = rayon::join(
-        || if shows_names { names(&corpora, shared) } else { Ok(Vec::new()) },
+        || if shows_names { names(&archives) } else { Ok(Vec::new()) },
         || {
             let (chosen, detail) = (chosen.as_deref(), question.detail());
-            backends.view(&corpora_asked, &analyzer, chosen, detail, &progress)
+            backends.view(&corpora, &analyzer, chosen, detail, &progress)
         },
     );
     progress.finish();
     let names = names?;
-    let (view, origin) = made.map_err(|error| match &shared.archives[..] {
-        [archive] => about(archive, error),
+    let (view, origin) = made.map_err(|error| match &archives[..] {
+        [archive] => about(&archive.path, error),
         _ => error.into(),
     })?;
     if let Origin::Refused(reason) = &origin {
@@ -170,51 +199,51 @@ fn ask(question: &dyn Question, backends: &Backends, quiet: bool) -> anyhow::Res
         backends.notes().iter().for_each(|note| print_note(note));
     }
 
-    let labels = Labels { terms: view.terms().texts(), documents: &names };
-    write(&*run.answered.answer, labels, is_matrix, &mut writer, &mut costs)?;
+    let numbered = with_archive.map(|_| Numbered::new(&archives)).transpose()?;
+    let numbers = numbered.as_ref().map_or(Vec::new(), Numbered::labels);
+    let numbers: Vec<&[u8]> = numbers.iter().map(|label| &label[..]).collect();
+    let documents = if numbered.is_some() { &numbers } else { &names };
+    let labels = Labels { terms: view.terms().texts(), documents };
+    let mut destination = Destination { is_matrix, columns, numbered, writer };
+    write(&*run.answered.answer, labels, &mut destination, &mut costs)?;
+    let writer = destination.writer;
     // What is not writing is making parts of the answer.
     costs.task += watch.lap().saturating_sub(costs.output);
-    drop(at_once);
     writer.finish()?;
     costs.output += watch.lap();
 
     if shared.work.explain {
-        eprint!("{}", explain::report(&view, &origin, &run, &costs));
+        print_line(explain::report(&view, &origin, &run, &costs).trim_end());
     }
     // The process ends here; to give back gigabytes piece by piece would only delay that.
     std::mem::forget((run, names));
     std::mem::forget((view, corpora));
+    std::mem::forget(archives);
     Ok(Outcome::Done)
 }
 
-fn open_all(shared: &Shared) -> anyhow::Result<Vec<Corpus>> {
-    let corpora: Vec<Corpus> =
-        shared.archives.iter().map(|archive| open(archive)).collect::<anyhow::Result<_>>()?;
-    if corpora.len() > 1 {
-        let lexers: Vec<String> = corpora.iter().map(|corpus| corpus.info().lexer).collect();
-        if let Some(other) = lexers.iter().position(|lexer| *lexer != lexers[0]) {
-            print_warning(&format!(
-                "words are not the same thing in all archives: {} was compressed with --lexer {}, {} with {}",
-                shared.archives[0].display(),
-                lexers[0],
-                shared.archives[other].display(),
-                lexers[other]
-            ));
+/// The names of all documents, by their numbers.
+fn names(archives: &Archives) -> anyhow::Result<Vec<&[u8]>> {
+    let tables = archives.tables()?;
+    Ok(tables.into_iter().flatten().map(|document| &document.name[..]).collect())
+}
+
+/// Where an answer goes, and how.
+struct Destination<'d> {
+    is_matrix: bool,
+    columns: &'static [Column],
+    /// The documents, if rows tell their archives.
+    numbered: Option<Numbered<'d>>,
+    writer: RowWriter,
+}
+
+impl Destination<'_> {
+    fn write(&mut self, rows: &dyn Rows) -> anyhow::Result<()> {
+        match &self.numbered {
+            Some(numbered) => self.writer.write(&numbered.rows(self.columns, rows)),
+            None => self.writer.write(rows),
         }
     }
-    Ok(corpora)
-}
-
-/// The documents of each corpus.
-fn tables<'c>(corpora: &'c [Corpus], shared: &Shared) -> anyhow::Result<Vec<&'c [Document]>> {
-    let corpora = corpora.iter().zip(&shared.archives);
-    corpora.map(|(corpus, archive)| documents(corpus, archive)).collect()
-}
-
-/// The names of all documents, by their numbers.
-fn names<'c>(corpora: &'c [Corpus], shared: &Shared) -> anyhow::Result<Vec<&'c [u8]>> {
-    let tables = tables(corpora, shared)?;
-    Ok(tables.into_iter().flatten().map(|document| &document.name[..]).collect())
 }
 
 /// Writes an answer. What goes wrong in writing is kept apart from what goes wrong in making parts, since the
@@ -222,8 +251,7 @@ fn names<'c>(corpora: &'c [Corpus], shared: &Shared) -> anyhow::Result<Vec<&'c [
 fn write(
     answer: &dyn Answer,
     labels: Labels<'_>,
-    is_matrix: bool,
-    writer: &mut RowWriter,
+    to: &mut Destination<'_>,
     costs: &mut Costs,
 ) -> anyhow::Result<()> {
     let mut failed = None;
@@ -235,17 +263,17 @@ fn write(
             io::Error::other("the answer was not written")
         })
     };
-    let given = match is_matrix {
+    let given = match to.is_matrix {
         true => answer
             .with_entries(labels, &mut |entries| {
                 let started = Instant::now();
-                let written = writer.write_entries(entries);
+                let written = to.writer.write_entries(entries);
                 note(started, entries.len(), written)
             })
             .context("this answer is no matrix of documents and terms")?,
         false => answer.for_each_part(labels, &mut |rows| {
             let started = Instant::now();
-            let written = writer.write(rows);
+            let written = to.write(rows);
             note(started, rows.len(), written)
         }),
     };

@@ -25,7 +25,7 @@ use crate::arguments::{at_least_one, examples};
 ))]
 pub struct Cooccurrence {
     /// How far apart the terms of a pair may be, up to 64; 1: next to each other
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = window(1))]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = window())]
     window: usize,
 
     /// Tell pairs by which term comes first in the text
@@ -43,18 +43,19 @@ pub struct Cooccurrence {
 /// Find pairs of terms that come together more often than by chance
 ///
 /// Columns: first, second, count, pmi, log_likelihood, t_score, log_dice. Pairs are in the order of the text, and
-/// by the chosen measure descending. Scores are those of NLTK's BigramAssocMeasures, and
+/// by the chosen measure descending. Scores are those of NLTK's BigramAssocMeasures (whose window_size
+/// is --window + 1), and
 /// --min-count does not change them. Rare pairs have high scores by chance, --measure pmi above all:
 /// leave them out with --min-count.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tadoc collocations corpus.tdc -i --top 20"
     "tadoc collocations corpus.tdc -i --measure pmi --min-count 5 --top 20"
-    "tadoc collocations corpus.tdc --window 5 --stop-words english"
+    "tadoc collocations corpus.tdc --window 4 --stop-words english"
 ))]
 pub struct Collocations {
-    /// How many terms a window has in which a pair is looked for, up to 64; 2: next to each other
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = window(2))]
+    /// How far apart the terms of a pair may be, up to 64; 1: next to each other
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = window())]
     window: usize,
 
     /// The score that puts pairs in order
@@ -83,8 +84,8 @@ enum Measure {
 }
 
 /// Reads a window.
-fn window(least: u64) -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(least..=WIDEST_WINDOW as u64)
+fn window() -> RangedU64ValueParser<usize> {
+    RangedU64ValueParser::new().range(1..=WIDEST_WINDOW as u64)
 }
 
 impl Question for Cooccurrence {

@@ -10,6 +10,7 @@ use tadoc::{LONGEST_SEQUENCE, Limits, Task, View};
 use super::Question;
 use super::arguments::{Shared, StrategyArgument};
 use crate::arguments::{at_least_one, examples};
+use crate::commands::archives::WithArchive;
 use crate::commands::backend::TaskBackendArguments;
 
 /// Count sequences of n terms, most frequent first
@@ -34,6 +35,9 @@ pub struct SequenceCount {
     /// The N most frequent sequences only; with --per-document, of each document
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     top: Option<usize>,
+
+    #[command(flatten)]
+    with_archive: WithArchive,
 
     #[command(flatten)]
     shared: Shared,
@@ -65,6 +69,9 @@ pub struct RankedInvertedIndex {
     top: Option<usize>,
 
     #[command(flatten)]
+    with_archive: WithArchive,
+
+    #[command(flatten)]
     shared: Shared,
 
     #[command(flatten)]
@@ -86,6 +93,10 @@ impl Question for SequenceCount {
 
     fn columns(&self) -> &'static [Column] {
         if self.per_document { SEQUENCE_DOCUMENTS } else { SEQUENCE_COUNTS }
+    }
+
+    fn with_archive(&self) -> Option<&WithArchive> {
+        Some(&self.with_archive)
     }
 
     fn limits(&self) -> Limits {
@@ -117,6 +128,10 @@ impl Question for RankedInvertedIndex {
 
     fn columns(&self) -> &'static [Column] {
         SEQUENCE_DOCUMENTS
+    }
+
+    fn with_archive(&self) -> Option<&WithArchive> {
+        Some(&self.with_archive)
     }
 
     fn limits(&self) -> Limits {

@@ -12,6 +12,7 @@ use tadoc::{Limits, Task, View, analytics};
 use super::arguments::{Shared, StrategyArgument};
 use super::{Question, on_processor};
 use crate::arguments::{at_least_one, examples};
+use crate::commands::archives::WithArchive;
 use crate::commands::backend::TaskBackendArguments;
 
 /// Count how often each term occurs, most frequent first
@@ -77,6 +78,9 @@ pub struct InvertedIndex {
     top: Option<usize>,
 
     #[command(flatten)]
+    with_archive: WithArchive,
+
+    #[command(flatten)]
     shared: Shared,
 
     #[command(flatten)]
@@ -100,6 +104,9 @@ pub struct TermVector {
     /// The N most frequent terms of each document only
     #[arg(long, value_name = "N", value_parser = at_least_one())]
     top: Option<usize>,
+
+    #[command(flatten)]
+    with_archive: WithArchive,
 
     #[command(flatten)]
     shared: Shared,
@@ -144,6 +151,9 @@ pub struct TfIdf {
     sublinear_tf: bool,
 
     #[command(flatten)]
+    with_archive: WithArchive,
+
+    #[command(flatten)]
     shared: Shared,
 
     #[command(flatten)]
@@ -163,7 +173,7 @@ enum Norm {
 
 /// The questions that are a task of one name and nothing more.
 macro_rules! task {
-    ($question:ident, $columns:ident, $is_matrix:literal, $detail:ident) => {
+    ($question:ident, $columns:ident, $is_matrix:literal, $detail:ident $(, $with_archive:ident)?) => {
         impl Question for $question {
             fn shared(&self) -> &Shared {
                 &self.shared
@@ -172,6 +182,12 @@ macro_rules! task {
             fn columns(&self) -> &'static [Column] {
                 $columns
             }
+
+            $(
+                fn with_archive(&self) -> Option<&WithArchive> {
+                    Some(&self.$with_archive)
+                }
+            )?
 
             fn is_matrix(&self) -> bool {
                 $is_matrix
@@ -203,8 +219,8 @@ macro_rules! task {
 
 task!(WordCount, TERM_COUNTS, false, Counts);
 task!(Sort, TERM_COUNTS, false, Counts);
-task!(InvertedIndex, TERM_DOCUMENTS, false, Whole);
-task!(TermVector, TERM_VECTORS, true, Whole);
+task!(InvertedIndex, TERM_DOCUMENTS, false, Whole, with_archive);
+task!(TermVector, TERM_VECTORS, true, Whole, with_archive);
 
 impl Question for TfIdf {
     fn shared(&self) -> &Shared {
@@ -213,6 +229,10 @@ impl Question for TfIdf {
 
     fn columns(&self) -> &'static [Column] {
         TERM_WEIGHTS
+    }
+
+    fn with_archive(&self) -> Option<&WithArchive> {
+        Some(&self.with_archive)
     }
 
     fn is_matrix(&self) -> bool {

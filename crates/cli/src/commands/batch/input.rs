@@ -47,10 +47,12 @@ pub struct Chunks {
 impl Chunks {
     /// Starts to read lines of at most `longest` bytes: a file that has no operations may have no line ends at all. The thread ends with the input, or when nobody takes what it reads; one that waits for
     /// input then ends with the process.
-    pub fn start(from: impl Read + Send + 'static, longest: usize) -> Self {
+    pub fn start(from: impl Read + Send + 'static, longest: usize) -> tadoc::Result<Self> {
         let (to, chunks) = sync_channel(WAITING);
-        std::thread::spawn(move || read(BufReader::with_capacity(BUFFER, from), longest, &to));
-        Self { from: chunks, failed: None }
+        let reader = BufReader::with_capacity(BUFFER, from);
+        let started = std::thread::Builder::new().spawn(move || read(reader, longest, &to));
+        started.map_err(|source| tadoc::Error::Threads { source })?;
+        Ok(Self { from: chunks, failed: None })
     }
 
     /// The lines that are there; waits for the first. `None` at the end of the input.
@@ -149,7 +151,7 @@ mod tests {
     const LONGEST: usize = 1 << 20;
 
     fn all(input: impl Read + Send + 'static) -> (Vec<Line>, Option<io::Error>) {
-        let mut chunks = Chunks::start(input, LONGEST);
+        let mut chunks = Chunks::start(input, LONGEST).unwrap();
         let mut lines = Vec::new();
         loop {
             match chunks.next() {
@@ -205,7 +207,7 @@ mod tests {
     #[test]
     fn a_line_is_there_while_the_input_is_open() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let mut chunks = Chunks::start(reader, LONGEST);
+        let mut chunks = Chunks::start(reader, LONGEST).unwrap();
         for text in ["one", "two"] {
             io::Write::write_all(&mut writer, format!("{text}\n").as_bytes()).unwrap();
             assert_eq!(chunks.next().unwrap(), Some(vec![line(text)]));

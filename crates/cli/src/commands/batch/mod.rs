@@ -12,8 +12,33 @@ use std::path::Path;
 
 use anyhow::Context;
 
+use crate::failure::{Outcome, print_error};
+use crate::units;
+
 /// Answers of about so many bytes are in memory at a time.
 pub const PACK_BYTES: u64 = 64 << 20;
+
+/// How many operations there were, and how many of them failed.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct Tally {
+    pub operations: u64,
+    pub failed: u64,
+}
+
+impl Tally {
+    /// Tells how many failed, if any did: exit code 1.
+    pub fn outcome(self) -> Outcome {
+        if self.failed == 0 {
+            return Outcome::Done;
+        }
+        print_error(&format!(
+            "{} of {} failed",
+            units::count(self.failed),
+            units::counted(self.operations, "operation")
+        ));
+        Outcome::Negative
+    }
+}
 
 /// Where operations come from, and what that is called in errors; - is standard input.
 pub fn open(file: &Path) -> anyhow::Result<(String, Box<dyn Read + Send>)> {

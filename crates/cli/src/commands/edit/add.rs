@@ -6,45 +6,52 @@
 use std::collections::HashSet;
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
 use tadoc::text::escape;
-use tadoc::{Edit, Input, Observer, Phase, Source};
+use tadoc::{Corpus, Edit, Input, Observer, Phase, Source, TextDigest, TextDigester, Timestamp};
 
 use super::Session;
 use super::arguments::EditArguments;
 use crate::arguments::examples;
-use crate::commands::summary;
-use crate::failure::Outcome;
+use crate::commands::{about, summary};
+use crate::failure::{Outcome, print_warning};
 use crate::inputs;
-use crate::inputs::arguments::{InputArguments, warn_of_skipped};
+use crate::inputs::arguments::{InputArguments, warn_of, warn_of_unreadable};
 use crate::progress::Progress;
 use crate::units;
 
 /// So much of a file is one edit.
 const PIECE: u64 = 4 << 20;
+/// So many copies are named; of others the number is told.
+const NAMED: usize = 10;
 
 /// Add files and folders to an archive
 ///
-/// Documents are named as `tadoc compress` names them: with one folder given, by their paths inside it, otherwise by the
-/// paths as given, without a leading /, ./ or ../. Either all of them are added or, if a name is taken or a file cannot be
-/// read, none. They take the room of their text until the archive is compressed again (`tadoc recompress`).
+/// Documents are named as those of the archive: files below the folder that its names are relative
+/// to, which `tadoc compress` records, by their paths from there. Others are named as `tadoc
+/// compress` names them: with one folder given, by their paths inside it, otherwise by the paths as
+/// given, without a leading /, ./ or ../. Either all of them are added or, if a name is taken or a
+/// file cannot be read, none. A text that is there already under another name is added and told.
+/// Documents take the room of their text until the archive is compressed again (`tadoc
+/// recompress`).
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc add [OPTIONS] <CORPUS> <PATH>...",
     after_help = examples!(
         "tadoc add corpus.tdc notes/new.txt"
-        "tadoc add corpus.tdc notes/ --force --recompress 64M"
+        "tadoc add corpus.tdc notes/ --replace --recompress 64M"
+        "tadoc add logs.tdc -C /srv/host2 log --prefix host2/"
         "tadoc add -z corpus.tdc /var/log/syslog.1.gz"
         "journalctl | tadoc add corpus.tdc - --name journal"
     )
 )]
 pub struct Add {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     #[command(flatten)]
@@ -52,7 +59,7 @@ pub struct Add {
 
     /// Where a document of a name is there already, put the new one in its place
     #[arg(long)]
-    force: bool,
+    replace: bool,
 
     #[command(flatten)]
     editing: EditArguments,
@@ -61,34 +68,76 @@ pub struct Add {
 impl Add {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
-        let request = self.inputs.request(&self.archive)?;
+        let mut request = self.inputs.request(&self.archive)?;
         let mut session = Session::open(&self.archive, &self.editing, quiet)?;
+        request.naming = session.editor.naming();
         let progress = Progress::new(quiet);
         let collected = inputs::collect(&request, &mut |found| {
             // The walk looks for the wish to stop itself.
             let _ = progress.step(Phase::Finding, found, 0);
         })?;
         progress.finish();
-        warn_of_skipped(&collected.skipped);
+        warn_of(&collected);
         self.check_names(&session, &collected.inputs)?;
-        let at_once = session.interruptible()?;
-        let documents = collected.inputs.len() as u64;
-        let mut bytes = 0;
+        let mut added = Vec::new();
         for input in collected.inputs {
-            bytes += add(&mut session, input)?;
+            let name = input.name.clone();
+            let (path, opened) = open(input.source);
+            let from = match opened {
+                Err(error) if request.skip_unreadable => {
+                    warn_of_unreadable(&path, &error.to_string());
+                    continue;
+                }
+                opened => opened.with_context(|| cannot_read(&path))?,
+            };
+            let attributes = (input.modified, input.mode);
+            let (bytes, digest) = add(&mut session, &name, attributes, &path, from)?;
+            added.push(Added { name, bytes, digest });
         }
         session.commit()?;
-        drop(at_once);
+        self.warn_of_copies(&added)?;
+        let bytes = added.iter().map(|added| added.bytes).sum();
         let told = format!(
             "{}: {} added, {} of text, {}",
             self.archive.display(),
-            units::counted(documents, "document"),
+            units::counted(added.len() as u64, "document"),
             units::size(bytes),
             units::duration(start.elapsed())
         );
         summary(quiet, &told);
         session.recompress_if_due()?;
         Ok(Outcome::Done)
+    }
+
+    /// Says which of the documents are there under another name, too: they count twice.
+    fn warn_of_copies(&self, added: &[Added]) -> anyhow::Result<()> {
+        let find = || -> tadoc::Result<Vec<(usize, Vec<u8>)>> {
+            let corpus = Corpus::open(&self.archive)?;
+            let documents = corpus.documents()?;
+            let new: HashSet<&[u8]> = added.iter().map(|added| &added.name[..]).collect();
+            let digests: Vec<TextDigest> = added.iter().map(|added| added.digest.clone()).collect();
+            let among = |place: usize| !new.contains(&documents[place].name[..]);
+            let found = corpus.find_copies(&digests, among)?;
+            let named = |(number, place): (usize, Option<usize>)| {
+                Some((number, documents[place?].name.clone()))
+            };
+            Ok(found.into_iter().enumerate().filter_map(named).collect())
+        };
+        let copies = find().map_err(|error| about(&self.archive, error))?;
+        for (number, other) in copies.iter().take(NAMED) {
+            print_warning(&format!(
+                "{:?} has the same bytes as {:?}, which was there already: both count from now on",
+                escape(&added[*number].name),
+                escape(other)
+            ));
+        }
+        if copies.len() > NAMED {
+            print_warning(&format!(
+                "{} more have the same bytes as documents that were there already",
+                copies.len() - NAMED
+            ));
+        }
+        Ok(())
     }
 
     /// That no name is given twice, and none is taken.
@@ -98,9 +147,9 @@ impl Add {
             if !given.insert(&name[..]) {
                 return Err(tadoc::Error::DuplicateName { name: name.clone() }.into());
             }
-            if !self.force && session.editor.find(name).is_ok() {
+            if !self.replace && session.editor.find(name).is_ok() {
                 bail!(
-                    "{}: the archive has a document {:?} already, and nothing was added; give --force to put \
+                    "{}: the archive has a document {:?} already, and nothing was added; give --replace to put \
                      the new one in its place",
                     self.archive.display(),
                     escape(name)
@@ -111,38 +160,55 @@ impl Add {
     }
 }
 
-/// Adds an input, in the place of a document of that name; gives its length.
-fn add(session: &mut Session, input: Input) -> anyhow::Result<u64> {
-    let Input { name, source, modified, mode } = input;
-    if let Ok(document) = session.editor.find(&name) {
-        session.edit(&Edit::Remove { document })?;
-    }
-    let (told, mut from): (PathBuf, Box<dyn Read>) = match source {
-        Source::Bytes(bytes) => ("memory".into(), Box::new(io::Cursor::new(bytes))),
+/// A document that was added.
+struct Added {
+    name: Vec<u8>,
+    bytes: u64,
+    digest: TextDigest,
+}
+
+/// Opens an input; gives what it is called in errors, too.
+fn open(source: Source) -> (PathBuf, io::Result<Box<dyn Read>>) {
+    match source {
+        Source::Bytes(bytes) => ("memory".into(), Ok(Box::new(io::Cursor::new(bytes)))),
         Source::File(path) => {
             let opened = File::open(&path).and_then(|file| {
                 // No more than there is now: it may be growing.
                 let bytes = file.metadata()?.len();
-                Ok(file.take(bytes))
+                Ok(Box::new(file.take(bytes)) as Box<dyn Read>)
             });
-            let opened = opened.with_context(|| cannot_read(&path))?;
-            (path, Box::new(opened))
-        }
-        Source::Stream(path, open) => {
-            let opened = open().with_context(|| cannot_read(&path))?;
             (path, opened)
         }
-    };
+        Source::Stream(path, open) => {
+            let opened = open().map(|stream| stream as Box<dyn Read>);
+            (path, opened)
+        }
+    }
+}
+
+/// Adds a document, in the place of one of that name; gives its length and digest.
+fn add(
+    session: &mut Session,
+    name: &[u8],
+    (modified, mode): (Option<Timestamp>, Option<u32>),
+    path: &Path,
+    mut from: Box<dyn Read>,
+) -> anyhow::Result<(u64, TextDigest)> {
+    if let Ok(document) = session.editor.find(name) {
+        session.edit(&Edit::Remove { document })?;
+    }
     let mut text = Vec::new();
     let mut document = None;
     let mut bytes = 0;
+    let mut digester = TextDigester::default();
     loop {
         text.clear();
-        from.by_ref().take(PIECE).read_to_end(&mut text).with_context(|| cannot_read(&told))?;
+        from.by_ref().take(PIECE).read_to_end(&mut text).with_context(|| cannot_read(path))?;
         let text = &text[..];
+        digester.update(text);
         match document {
-            None => document = session.edit(&Edit::Add { name: &name, modified, mode, text })?,
-            Some(_) if text.is_empty() => return Ok(bytes),
+            None => document = session.edit(&Edit::Add { name, modified, mode, text })?,
+            Some(_) if text.is_empty() => return Ok((bytes, digester.finish())),
             Some(document) => {
                 session.edit(&Edit::Append { document, text })?;
             }

@@ -16,12 +16,14 @@ use super::stream::Stream;
 use crate::arguments::examples;
 use crate::commands::summary;
 use crate::failure::Outcome;
-use crate::{interrupt, units};
+use crate::interrupt::{self, Hold};
+use crate::units;
 
 /// What comes within this time after the first bytes is one transaction with them.
 const GATHER: Duration = Duration::from_millis(100);
-/// So long is waited after a signal for what was sent before it.
+/// So long is waited after a signal for what was sent before it, and so often as long as something comes.
 const LAST: Duration = Duration::from_millis(50);
+const MOST_LAST: usize = 4;
 /// So many bytes are one edit.
 const PIECE: usize = 4 << 20;
 
@@ -29,7 +31,7 @@ const PIECE: usize = 4 << 20;
 ///
 /// Standard input is read to its end. What has come is committed ten times a second, or more often when much comes, and
 /// is there for readers from then on; lines need not be complete. A document that is not there is added. At a signal
-/// (Ctrl-C, SIGTERM), what has come is committed, and the command ends.
+/// (Ctrl-C, SIGTERM, SIGHUP), what has come is committed, and the command ends.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tail -F server.log | tadoc append corpus.tdc server.log -"
@@ -61,6 +63,8 @@ impl Append {
             session.recompress_if_due()?;
             return Ok(Outcome::Done);
         }
+        // From here on a signal ends the command in order: what was read is not lost.
+        let _hold = Hold::new();
         // Without anything to read, too, the document is there.
         session.commit()?;
         let start = Instant::now();
@@ -92,7 +96,7 @@ impl Append {
 
 /// Appends what comes, until it ends.
 fn ingest(session: &mut Session, name: &[u8], bytes: &mut u64) -> anyhow::Result<()> {
-    let stream = Stream::start(io::stdin());
+    let stream = Stream::start(io::stdin())?;
     let gather = match session.durability {
         Durability::Operation => Duration::ZERO,
         Durability::Batch | Durability::None => GATHER,
@@ -110,8 +114,11 @@ fn ingest(session: &mut Session, name: &[u8], bytes: &mut u64) -> anyhow::Result
             done => done?,
         }
     }
-    sleep(LAST);
-    if stream.next(Duration::ZERO, &mut text).is_ok() {
+    for _ in 0..MOST_LAST {
+        sleep(LAST);
+        if stream.next(Duration::ZERO, &mut text).is_err() || text.is_empty() {
+            break;
+        }
         append(session, name, &text)?;
         *bytes += text.len() as u64;
     }

@@ -49,7 +49,7 @@ pub struct EditArguments {
 #[derive(Debug, Args)]
 pub struct DocumentArguments {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     pub archive: PathBuf,
 
     /// The document's name, as `tadoc list` prints it

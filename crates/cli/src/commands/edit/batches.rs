@@ -17,12 +17,11 @@ use tadoc::update::{BatchOptions, Operation, Outcome as Answer};
 
 use super::arguments::EditArguments;
 use super::{Session, weight};
-use crate::arguments::{at_least_one, examples};
+use crate::arguments::{Threads, examples};
 use crate::commands::backend::BackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
-use crate::commands::batch::{self, PACK_BYTES, result};
-use crate::commands::pool;
+use crate::commands::batch::{self, PACK_BYTES, Tally, result};
 use crate::failure::{Outcome, is_broken_pipe};
 use crate::output::Output;
 
@@ -50,7 +49,8 @@ const EDIT_BYTES: u64 = 8;
 ///   {"op":"rename","document":"a.txt","name":"b.txt"}
 ///     give {"ok":true}; bytes that are not UTF-8 are in "base64" instead of "text"
 ///
-/// What is wrong with an operation is told as {"error":"…"}. The result of an edit is printed when
+/// What is wrong with an operation is told as {"error":"…"}; the exit code is then 1, and standard
+/// error says how many failed. The result of an edit is printed when
 /// the edit is as durable as --durability says. Names of documents are as `tadoc list` prints them;
 /// new ones are taken as they are. Empty lines are skipped.
 #[derive(Debug, Args)]
@@ -61,7 +61,7 @@ const EDIT_BYTES: u64 = 8;
 ))]
 pub struct Batches {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     /// The operations; - is standard input, whose results are printed as they come
@@ -75,9 +75,8 @@ pub struct Batches {
     #[command(flatten)]
     editing: EditArguments,
 
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = at_least_one())]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
 
     #[command(flatten)]
     backend: BackendArguments,
@@ -94,32 +93,35 @@ enum Offsets {
 
 impl Batches {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
+        self.threads.pool()?.install(|| self.run_in_pool(quiet))
+    }
+
+    fn run_in_pool(&self, quiet: bool) -> anyhow::Result<Outcome> {
         let (name, from) = batch::open(&self.file)?;
         let mut session = Session::open(&self.archive, &self.editing, quiet)?;
         self.backend.give_to(&mut session.editor)?;
-        pool(self.threads)?.install(|| {
-            let mut output = Output::new();
-            let mut source = Source {
-                name: name.into(),
-                chunks: Chunks::start(from, LONGEST_LINE),
-                parsed: VecDeque::new(),
-                is_snapshot: self.offsets == Offsets::Snapshot,
-                has_ended: false,
-            };
-            let ended = self.run_all(&mut session, &mut source, &mut output);
-            if ended.is_err() {
-                // What was told before is complete.
-                let _ = output.flush();
-            }
-            match output.finish(ended) {
-                // Not as for what only prints: the rest of the edits was not made.
-                Err(error) if is_broken_pipe(&error) => bail!(
-                    "standard output: nobody reads the results any more; operations whose results were printed were \
-                     run, and those of the batch after them, but no others"
-                ),
-                ended => ended.map(|()| Outcome::Done),
-            }
-        })
+        let mut output = Output::new();
+        let mut source = Source {
+            name: name.into(),
+            chunks: Chunks::start(from, LONGEST_LINE)?,
+            parsed: VecDeque::new(),
+            is_snapshot: self.offsets == Offsets::Snapshot,
+            has_ended: false,
+        };
+        let mut tally = Tally::default();
+        let ended = self.run_all(&mut session, &mut source, &mut output, &mut tally);
+        if ended.is_err() {
+            // What was told before is complete.
+            let _ = output.flush();
+        }
+        match output.finish(ended) {
+            // Not as for what only prints: the rest of the edits was not made.
+            Err(error) if is_broken_pipe(&error) => bail!(
+                "standard output: nobody reads the results any more; operations whose results were printed were \
+                 run, and those of the batch after them, but no others"
+            ),
+            ended => ended.map(|()| tally.outcome()),
+        }
     }
 
     /// Runs all that comes, and compresses again in between.
@@ -128,6 +130,7 @@ impl Batches {
         session: &mut Session,
         source: &mut Source,
         output: &mut Output,
+        tally: &mut Tally,
     ) -> anyhow::Result<()> {
         let options = BatchOptions {
             offsets: match self.offsets {
@@ -137,7 +140,6 @@ impl Batches {
             durability: self.editing.durability.into(),
         };
         while !source.has_ended {
-            let at_once = session.interruptible()?;
             let names = Names::of(&session.editor);
             let mut room = self
                 .editing
@@ -147,10 +149,9 @@ impl Batches {
             let run = session.editor.run(
                 &mut || source.next(&names, &mut waiting.borrow_mut(), &mut room),
                 options,
-                &mut |answers| write(&mut waiting.borrow_mut(), answers, output),
+                &mut |answers| write(&mut waiting.borrow_mut(), answers, output, tally),
             );
             run.map_err(|error| session.about(error))?;
-            drop(at_once);
             session.recompress_if_due()?;
         }
         Ok(())
@@ -261,12 +262,15 @@ fn write(
     waiting: &mut VecDeque<Waiting>,
     answers: Vec<tadoc::Result<Answer>>,
     output: &mut Output,
+    tally: &mut Tally,
 ) -> tadoc::Result<()> {
     let mut answers = answers.into_iter();
     let mut lines = Vec::new();
     while let Some(first) = waiting.pop_front() {
         let with_documents = match first {
             Waiting::Wrong(wrong) => {
+                tally.operations += 1;
+                tally.failed += 1;
                 result::error(&mut lines, &wrong);
                 continue;
             }
@@ -276,6 +280,8 @@ fn write(
             waiting.push_front(Waiting::Given { with_documents });
             break;
         };
+        tally.operations += 1;
+        tally.failed += u64::from(answer.is_err());
         match answer {
             Ok(Answer::Bytes(bytes)) => result::bytes(&mut lines, &bytes),
             Ok(Answer::Offsets(documents)) if with_documents => {
@@ -291,7 +297,7 @@ fn write(
             Err(error) => result::error(&mut lines, &error.to_string()),
         }
     }
-    let written = output.write_all(&lines).and_then(|()| output.flush());
+    let written = output.json_lines(&lines).and_then(|()| output.flush());
     written.map_err(|source| tadoc::Error::Io { path: "standard output".into(), source })
 }
 

@@ -23,7 +23,7 @@ use crate::select;
 ))]
 pub struct Remove {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     /// Names of documents, as `tadoc list` prints them
@@ -44,7 +44,6 @@ pub struct Remove {
 impl Remove {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let mut session = Session::open(&self.archive, &self.editing, quiet)?;
-        let at_once = session.interruptible()?;
         let mut numbers = Vec::new();
         if self.glob {
             let documents = session.editor.documents();
@@ -66,7 +65,6 @@ impl Remove {
             session.edit(&Edit::Remove { document })?;
         }
         session.commit()?;
-        drop(at_once);
         session.recompress_if_due()?;
         Ok(Outcome::Done)
     }

@@ -26,7 +26,7 @@ use tadoc::{Edit, Editor};
 use self::arguments::{Durability, EditArguments};
 use super::{about, summary};
 use crate::failure::Outcome;
-use crate::interrupt::{self, AtOnce};
+use crate::interrupt::Hold;
 use crate::progress::Progress;
 
 /// The commands, in the order in which help lists them.
@@ -72,8 +72,8 @@ struct Session {
 impl Session {
     /// Opens an archive to edit it; an error if another process does.
     fn open(archive: &Path, arguments: &EditArguments, quiet: bool) -> anyhow::Result<Self> {
-        interrupt::install();
-        let editor = Editor::open(archive).map_err(|error| cannot_write(archive, error))?;
+        let editor = Editor::open_with(archive, &crate::memory::options())
+            .map_err(|error| cannot_write(archive, error))?;
         Ok(Self {
             archive: archive.to_owned(),
             editor,
@@ -100,6 +100,8 @@ impl Session {
 
     /// Makes the edits last that were made, as durable as was asked for.
     fn commit(&mut self) -> anyhow::Result<()> {
+        // A signal that comes now waits: a transaction torn in half is mended by the next writer, but told by `verify`.
+        let _hold = Hold::new();
         let sync = self.durability != Durability::None;
         self.editor.commit(sync).map_err(|error| about(&self.archive, error))
     }
@@ -130,11 +132,6 @@ impl Session {
 
     fn about(&self, error: tadoc::Error) -> anyhow::Error {
         about(&self.archive, error)
-    }
-
-    /// Until what it gives is dropped, a signal ends the process: what was committed stays.
-    fn interruptible(&self) -> tadoc::Result<AtOnce> {
-        interrupt::at_once()
     }
 }
 

@@ -8,11 +8,11 @@ use serde::Serialize;
 use tadoc::update::{RecompressOptions, RecompressReport};
 
 use super::cannot_write;
-use crate::arguments::{Index, at_least_one, examples};
+use crate::arguments::{Index, Threads, examples};
 use crate::commands::summary;
 use crate::failure::Outcome;
 use crate::progress::Progress;
-use crate::{interrupt, output, units};
+use crate::{output, units};
 
 /// Compress an edited archive again
 ///
@@ -26,7 +26,7 @@ use crate::{interrupt, output, units};
 ))]
 pub struct Recompress {
     /// The archive
-    #[arg(value_name = "CORPUS", value_hint = ValueHint::FilePath)]
+    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
     archive: PathBuf,
 
     /// The index that the archive is to have [default: the one that it has]
@@ -37,9 +37,8 @@ pub struct Recompress {
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     memory: Option<u64>,
 
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = at_least_one())]
-    threads: Option<usize>,
+    #[command(flatten)]
+    threads: Threads,
 
     /// Where bytes of the journal are damaged, keep the edits before them and drop the others
     #[arg(long)]
@@ -66,11 +65,10 @@ struct Report {
 impl Recompress {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
-        interrupt::install();
         let options = RecompressOptions {
             index: self.index.map(Into::into),
             memory: self.memory,
-            threads: self.threads,
+            threads: self.threads.threads,
             keep_whole: self.keep_whole,
         };
         let progress = Progress::new(quiet);

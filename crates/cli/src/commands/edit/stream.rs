@@ -39,11 +39,12 @@ struct State {
 
 impl Stream {
     /// Starts to read. The thread ends with the input; one that waits for input ends with the process.
-    pub fn start(from: impl Read + Send + 'static) -> Self {
+    pub fn start(from: impl Read + Send + 'static) -> tadoc::Result<Self> {
         let shared = Arc::new(Shared::default());
         let to = shared.clone();
-        thread::spawn(move || to.read(from));
-        Self(shared)
+        let started = thread::Builder::new().spawn(move || to.read(from));
+        started.map_err(|source| tadoc::Error::Threads { source })?;
+        Ok(Self(shared))
     }
 
     /// Waits until something has come, gathers for a while what comes after it, and puts it into `into`. `false` at the end of the
@@ -118,7 +119,7 @@ mod tests {
     #[test]
     fn all_bytes_come_in_order() {
         let bytes: Vec<u8> = (0..3 * ROOM + 17).map(|at| (at % 251) as u8).collect();
-        let stream = Stream::start(io::Cursor::new(bytes.clone()));
+        let stream = Stream::start(io::Cursor::new(bytes.clone())).unwrap();
         let (mut all, mut part) = (Vec::new(), Vec::new());
         while stream.next(Duration::ZERO, &mut part).unwrap() {
             assert!(!part.is_empty() && part.len() < ROOM + CHUNK);
@@ -131,7 +132,7 @@ mod tests {
     #[test]
     fn what_has_come_is_there_while_the_input_is_open() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let stream = Stream::start(reader);
+        let stream = Stream::start(reader).unwrap();
         let mut part = Vec::new();
         for text in ["one", "two\n"] {
             writer.write_all(text.as_bytes()).unwrap();
@@ -145,7 +146,7 @@ mod tests {
     #[test]
     fn what_comes_soon_is_gathered() {
         let (reader, mut writer) = io::pipe().unwrap();
-        let stream = Stream::start(reader);
+        let stream = Stream::start(reader).unwrap();
         let mut part = Vec::new();
         thread::scope(|scope| {
             scope.spawn(move || {
@@ -168,7 +169,7 @@ mod tests {
                 Err(io::Error::other("gone"))
             }
         }
-        let stream = Stream::start(io::Cursor::new(b"here").chain(Failing));
+        let stream = Stream::start(io::Cursor::new(b"here").chain(Failing)).unwrap();
         let mut part = Vec::new();
         assert!(stream.next(Duration::from_secs(60), &mut part).unwrap());
         assert_eq!(part, b"here");

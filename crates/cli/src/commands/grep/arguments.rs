@@ -6,18 +6,19 @@ use std::path::PathBuf;
 use std::{fs, io};
 
 use anyhow::{Context, anyhow, bail};
-use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum, ValueHint};
 use tadoc::grep::{Binary, Case, Options, Pattern, Syntax, Want};
 
 use crate::arguments::examples;
+use crate::commands::archives::{DocumentArguments, ReadArguments};
 
 /// Print lines that match a regular expression, as ripgrep does
 ///
-/// The archive is searched as it is: what a repeated passage does to the expression is found out once. Lines are
-/// printed as `document:line`, with -n as `document:number:line`; on a terminal under the name of their document, with
-/// numbers and colours. The syntax of expressions is that of ripgrep (the Rust crate regex), with Unicode; nothing
-/// matches across lines.
+/// The archive is searched as it is: what a repeated passage does to the expression is found out
+/// once. Lines are printed as `document:line`, with -n as `document:number:line`; on a terminal
+/// under the name of their document, with numbers and colours, and with what would steer the
+/// terminal escaped (--null and pipes get all bytes as they are). The syntax of expressions is that
+/// of ripgrep (the Rust crate regex), with Unicode; nothing matches across lines.
 ///
 /// A document with a NUL byte is binary: instead of its lines it is told that it matches, unless -a is given. Counts,
 /// names and --json are as for text.
@@ -28,7 +29,8 @@ use crate::arguments::examples;
     override_usage = "tadoc grep [OPTIONS] PATTERN ARCHIVE...\n       tadoc grep [OPTIONS] -e PATTERN... ARCHIVE...",
     after_help = examples!(
         "tadoc grep 'segmentation fault' logs.tdc"
-        "tadoc grep -n -i -w error logs.tdc --document '*.log'"
+        "tadoc grep -n -i -w error logs.tdc -d '*.log'"
+        "tadoc grep --with-archive timeout 2023.tdc 2024.tdc"
         "tadoc grep -c '[A-Z][a-z]+_[0-9]{2,}' corpus.tdc"
         "tadoc grep -C 2 -e TODO -e FIXME source.tdc"
         "tadoc grep --json memory corpus.tdc | jq -r 'select(.type == \"match\").data.lines.text'"
@@ -41,13 +43,8 @@ pub struct Grep {
     #[arg(value_name = "PATTERN|ARCHIVE", required = true, value_hint = ValueHint::FilePath)]
     pattern_and_archives: Vec<OsString>,
 
-    /// Search these documents only: names or globs; may be given several times
-    ///
-    /// A name is as `tadoc list` prints it. Where no document has that name it is a glob: * stands for any
-    /// characters (/ too), ? for one, [a-z] for one of a set. Quote globs, so that the shell leaves them
-    /// alone.
-    #[arg(long, alias = "documents", value_name = "GLOB")]
-    pub document: Vec<OsString>,
+    #[command(flatten)]
+    pub documents: DocumentArguments,
 
     #[command(flatten)]
     pub search: SearchArguments,
@@ -55,9 +52,8 @@ pub struct Grep {
     #[command(flatten)]
     pub print: PrintArguments,
 
-    /// Threads to use [default: one a core]
-    #[arg(long, value_name = "N", value_parser = RangedU64ValueParser::<usize>::new().range(1..))]
-    pub threads: Option<usize>,
+    #[command(flatten)]
+    pub reading: ReadArguments,
 }
 
 /// What is looked for.
@@ -169,6 +165,10 @@ pub struct PrintArguments {
     #[arg(short = 'I', long, overrides_with = "with_filename")]
     pub no_filename: bool,
 
+    /// The archive before the name of each document: `archive:document`; with --json, in "archive"
+    #[arg(long)]
+    pub with_archive: bool,
+
     /// The name of a document above its lines, and not with each [default: on a terminal]
     #[arg(long, overrides_with = "no_heading")]
     heading: bool,
@@ -176,6 +176,10 @@ pub struct PrintArguments {
     /// The name of a document with each line
     #[arg(long, overrides_with = "heading")]
     no_heading: bool,
+
+    /// End names of documents with a NUL byte, and print all bytes as they are
+    #[arg(short = '0', long)]
+    pub null: bool,
 
     /// Colours
     #[arg(long, value_enum, default_value_t = Colors::Auto, value_name = "WHEN")]
@@ -269,6 +273,11 @@ impl Grep {
 }
 
 impl PrintArguments {
+    /// Whether what would steer a terminal is escaped.
+    pub fn escapes(&self, terminal: bool) -> bool {
+        terminal && !self.null
+    }
+
     pub fn numbers_lines(&self, terminal: bool) -> bool {
         (self.line_number || self.column || self.pretty || terminal) && !self.no_line_number
     }

@@ -6,7 +6,7 @@ use std::ops::ControlFlow;
 use tadoc::grep::{Line, Options, Sink, Summary, Want};
 
 use super::arguments::PrintArguments;
-use super::{Names, Printer, Style, put};
+use super::{Names, Printer, put};
 use crate::output::Output;
 
 pub struct Counts<'c> {
@@ -14,6 +14,8 @@ pub struct Counts<'c> {
     names: Names<'c>,
     shows: Shows,
     with_name: bool,
+    with_archive: bool,
+    null: bool,
     colors: bool,
     found: bool,
 }
@@ -44,7 +46,16 @@ impl<'c> Counts<'c> {
             _ => Shows::NameIfFound,
         };
         let colors = print.colors(output.is_terminal());
-        Self { output, names, shows, with_name: !print.no_filename, colors, found: false }
+        Self {
+            output,
+            names,
+            shows,
+            with_name: !print.no_filename,
+            with_archive: print.with_archive,
+            null: print.null,
+            colors,
+            found: false,
+        }
     }
 
     /// Whether anything was found.
@@ -54,8 +65,8 @@ impl<'c> Counts<'c> {
 }
 
 impl Printer for Counts<'_> {
-    fn next_archive(&mut self, first: usize) {
-        self.names.first = first;
+    fn next_archive(&mut self, number: usize) {
+        self.names.searched = number;
     }
 
     fn has_enough(&self) -> bool {
@@ -86,15 +97,15 @@ impl Sink for Counts<'_> {
         if shown {
             let mut row = Vec::new();
             if self.with_name || count.is_none() {
-                Style::NAME.write(self.colors, &self.names.get(document).name, &mut row);
+                self.names.write(document, self.with_archive, self.colors, &mut row);
             }
             if let Some(count) = count {
                 if self.with_name {
-                    row.push(b':');
+                    row.push(if self.null { 0 } else { b':' });
                 }
                 row.extend_from_slice(itoa::Buffer::new().format(count).as_bytes());
             }
-            row.push(b'\n');
+            row.push(if self.null && count.is_none() { 0 } else { b'\n' });
             put(self.output, &row)?;
         }
         Ok(ControlFlow::Continue(()))

@@ -10,9 +10,10 @@ use std::time::{Duration, Instant};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::Serialize;
 use serde_json::json;
-use tadoc::grep::{Line, Pattern, Sink, Summary};
+use tadoc::grep::{Line, Options, Pattern, Sink, Summary};
 
-use super::{Names, Printer, put};
+use super::arguments::PrintArguments;
+use super::{Names, Printer};
 use crate::output::Output;
 
 pub struct Json<'j> {
@@ -20,6 +21,7 @@ pub struct Json<'j> {
     names: Names<'j>,
     pattern: &'j Pattern,
     inverted: bool,
+    with_archive: bool,
     start: Instant,
     document_start: Instant,
     /// What this document and all of them come to.
@@ -30,14 +32,32 @@ pub struct Json<'j> {
 #[derive(Serialize)]
 #[serde(tag = "type", content = "data", rename_all = "snake_case")]
 enum Message<'m> {
-    Begin { path: Text<'m> },
+    Begin(Begin<'m>),
     Match(LineData<'m>),
     Context(LineData<'m>),
-    End { path: Text<'m>, binary_offset: Option<u64>, stats: Stats },
+    End(End<'m>),
+}
+
+#[derive(Serialize)]
+struct Begin<'m> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archive: Option<Text<'m>>,
+    path: Text<'m>,
+}
+
+#[derive(Serialize)]
+struct End<'m> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archive: Option<Text<'m>>,
+    path: Text<'m>,
+    binary_offset: Option<u64>,
+    stats: Stats,
 }
 
 #[derive(Serialize)]
 struct LineData<'m> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    archive: Option<Text<'m>>,
     path: Text<'m>,
     lines: Text<'m>,
     line_number: u64,
@@ -98,18 +118,33 @@ impl<'j> Json<'j> {
         output: &'j mut Output,
         names: Names<'j>,
         pattern: &'j Pattern,
-        inverted: bool,
+        options: &Options,
+        print: &PrintArguments,
     ) -> Self {
         let start = Instant::now();
-        let (own, all) = (Stats::default(), Stats::default());
-        Self { output, names, pattern, inverted, start, document_start: start, own, all }
+        Self {
+            output,
+            names,
+            pattern,
+            inverted: options.invert,
+            with_archive: print.with_archive,
+            start,
+            document_start: start,
+            own: Stats::default(),
+            all: Stats::default(),
+        }
+    }
+
+    /// The archive that is searched, if it is told.
+    fn archive(&self) -> Option<Text<'j>> {
+        self.with_archive.then(|| Text::new(self.names.archive().as_os_str().as_encoded_bytes()))
     }
 
     fn write(&mut self, message: &Message<'_>) -> io::Result<()> {
         let mut line = serde_json::to_vec(message)?;
         line.push(b'\n');
         self.own.bytes_printed += line.len() as u64;
-        put(self.output, &line)
+        self.output.json_lines(&line)
     }
 
     /// Writes the summary of so many documents; tells whether anything was found.
@@ -119,14 +154,14 @@ impl<'j> Json<'j> {
         let data = json!({ "elapsed_total": elapsed, "stats": self.all });
         let mut line = serde_json::to_vec(&json!({ "data": data, "type": "summary" }))?;
         line.push(b'\n');
-        put(self.output, &line)?;
+        self.output.json_lines(&line)?;
         Ok(self.all.searches_with_match > 0)
     }
 }
 
 impl Printer for Json<'_> {
-    fn next_archive(&mut self, first: usize) {
-        self.names.first = first;
+    fn next_archive(&mut self, number: usize) {
+        self.names.searched = number;
     }
 }
 
@@ -134,7 +169,8 @@ impl Sink for Json<'_> {
     fn line(&mut self, document: usize, line: &Line<'_>) -> io::Result<()> {
         let name = &self.names.get(document).name;
         if self.own.bytes_printed == 0 {
-            self.write(&Message::Begin { path: Text::new(name) })?;
+            let (archive, path) = (self.archive(), Text::new(name));
+            self.write(&Message::Begin(Begin { archive, path }))?;
         }
         let mut text = line.text.to_vec();
         if line.newline {
@@ -153,6 +189,7 @@ impl Sink for Json<'_> {
         self.own.matches += submatches.len() as u64;
         self.own.matched_lines += u64::from(line.asked);
         let data = LineData {
+            archive: self.archive(),
             path: Text::new(name),
             lines: Text::new(&text),
             line_number: line.number,
@@ -183,8 +220,9 @@ impl Sink for Json<'_> {
         all.matched_lines += own.matched_lines;
         all.matches += own.matches;
         if own.bytes_printed > 0 {
-            let path = Text::new(&found.name);
-            self.write(&Message::End { path, binary_offset: summary.binary, stats: own })?;
+            let (archive, path) = (self.archive(), Text::new(&found.name));
+            let binary_offset = summary.binary;
+            self.write(&Message::End(End { archive, path, binary_offset, stats: own }))?;
             self.own = Stats::default();
         }
         Ok(ControlFlow::Continue(()))

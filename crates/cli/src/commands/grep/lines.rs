@@ -8,6 +8,7 @@ use tadoc::grep::{Line, Options, Pattern, Sink, Summary};
 use super::arguments::PrintArguments;
 use super::{Names, Printer, Style, put};
 use crate::output::Output;
+use crate::screen;
 
 pub struct Lines<'l> {
     output: &'l mut Output,
@@ -17,8 +18,12 @@ pub struct Lines<'l> {
     columns: bool,
     offsets: bool,
     with_name: bool,
+    with_archive: bool,
     headings: bool,
+    null: bool,
     colors: bool,
+    /// Whether what would steer a terminal is escaped in lines, as it is in names.
+    escapes: bool,
     /// Lines are given for their matches, and these alone are printed.
     only_matching: bool,
     /// Whether matches are there to be shown.
@@ -50,8 +55,11 @@ impl<'l> Lines<'l> {
             columns: print.column,
             offsets: print.byte_offset,
             with_name: !print.no_filename,
+            with_archive: print.with_archive,
             headings: print.has_headings(terminal),
+            null: print.null,
             colors: print.colors(terminal),
+            escapes: print.escapes(terminal),
             only_matching: print.only_matching && !options.invert,
             inverted: options.invert,
             nearby: options.before > 0 || options.after > 0,
@@ -89,8 +97,8 @@ impl<'l> Lines<'l> {
         }
         (self.any, self.any_of_document) = (true, true);
         if self.headings && self.with_name {
-            Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
-            self.row.push(b'\n');
+            self.names.write(document, self.with_archive, self.colors, &mut self.row);
+            self.row.push(if self.null { 0 } else { b'\n' });
         }
     }
 
@@ -98,8 +106,8 @@ impl<'l> Lines<'l> {
     fn prefix(&mut self, document: usize, line: &Line<'_>, place: Option<usize>) {
         let separator = if line.asked { b':' } else { b'-' };
         if self.with_name && !self.headings {
-            Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
-            self.row.push(separator);
+            self.names.write(document, self.with_archive, self.colors, &mut self.row);
+            self.row.push(if self.null { 0 } else { separator });
         }
         let mut number = |style: Style, number: u64| {
             style.write(self.colors, itoa::Buffer::new().format(number).as_bytes(), &mut self.row);
@@ -120,12 +128,13 @@ impl<'l> Lines<'l> {
     /// A part of a line; matches that touch are one in colour.
     fn text(&mut self, text: &[u8], part: Range<usize>) {
         if !self.colors {
-            self.row.extend_from_slice(&text[part]);
+            self.push(&text[part]);
             return;
         }
+        let matches = std::mem::take(&mut self.matches);
         let mut at = part.start;
-        let mut matches = self.matches.iter().filter(|found| !found.is_empty()).peekable();
-        while let Some(found) = matches.next() {
+        let mut rest = matches.iter().filter(|found| !found.is_empty()).peekable();
+        while let Some(found) = rest.next() {
             if found.end <= at {
                 continue;
             }
@@ -133,21 +142,32 @@ impl<'l> Lines<'l> {
                 break;
             }
             let mut end = found.end;
-            while let Some(next) = matches.next_if(|next| next.start == end) {
+            while let Some(next) = rest.next_if(|next| next.start == end) {
                 end = next.end;
             }
             let (start, end) = (found.start.max(at), end.min(part.end));
-            self.row.extend_from_slice(&text[at..start]);
-            Style::MATCH.write(true, &text[start..end], &mut self.row);
+            self.push(&text[at..start]);
+            self.row.extend_from_slice(Style::MATCH.start);
+            self.push(&text[start..end]);
+            self.row.extend_from_slice(Style::END);
             at = end;
         }
-        self.row.extend_from_slice(&text[at..part.end]);
+        self.push(&text[at..part.end]);
+        self.matches = matches;
+    }
+
+    /// Appends bytes of a line.
+    fn push(&mut self, text: &[u8]) {
+        match self.escapes {
+            true => screen::push_text(text, &mut self.row),
+            false => self.row.extend_from_slice(text),
+        }
     }
 }
 
 impl Printer for Lines<'_> {
-    fn next_archive(&mut self, first: usize) {
-        self.names.first = first;
+    fn next_archive(&mut self, number: usize) {
+        self.names.searched = number;
     }
 }
 
@@ -187,7 +207,7 @@ impl Sink for Lines<'_> {
             self.row.clear();
             self.any = true;
             if self.with_name {
-                Style::NAME.write(self.colors, &self.names.get(document).name, &mut self.row);
+                self.names.write(document, self.with_archive, self.colors, &mut self.row);
                 self.row.extend_from_slice(b": ");
             }
             let told = format!("binary file matches (found \"\\0\" byte around offset {offset})\n");

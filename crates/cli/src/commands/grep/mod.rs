@@ -7,59 +7,60 @@ mod counts;
 mod json;
 mod lines;
 
+use std::borrow::Cow;
 use std::io;
-use std::path::PathBuf;
+use std::path::Path;
 
-use anyhow::Context;
-use tadoc::Corpus;
 use tadoc::grep::{Options, Pattern, Sink, Want};
 
 pub use self::arguments::Grep;
 use self::counts::Counts;
 use self::json::Json;
 use self::lines::Lines;
-use super::{about, documents, open};
-use crate::failure::{Outcome, print_error};
+use super::archives::{Archives, Chosen};
+use crate::failure::Outcome;
 use crate::output::Output;
-use crate::select;
+use crate::screen;
 
 impl Grep {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(self.threads.unwrap_or(0)).build();
-        pool.context("cannot start threads")?.install(|| self.search(quiet))
+        let (pattern, paths) = self.pattern()?;
+        self.reading.open(&paths, |archives| self.search(&pattern, &archives, quiet))
     }
 
-    fn search(&self, quiet: bool) -> anyhow::Result<Outcome> {
-        let (pattern, archives) = self.pattern()?;
+    fn search(
+        &self,
+        pattern: &Pattern,
+        archives: &Archives,
+        quiet: bool,
+    ) -> anyhow::Result<Outcome> {
         let mut options = self.options(quiet);
-        let corpora = open_all(archives)?;
-        let tables: Vec<&[tadoc::Document]> = corpora
-            .iter()
-            .map(|(path, corpus)| documents(corpus, path))
-            .collect::<anyhow::Result<_>>()?;
-        let chosen = select::find_all(&tables, &self.document)?;
-        if chosen.is_empty() && !self.document.is_empty() {
-            print_error("no document matches; `tadoc list` shows what an archive has");
-            return Ok(Outcome::Negative);
-        }
+        let tables = archives.tables()?;
+        let chosen = match self.documents.choose(&tables)? {
+            None => return Ok(Outcome::Negative),
+            Some(Chosen::All) => {
+                (0..tables.iter().map(|documents| documents.len()).sum()).collect()
+            }
+            Some(Chosen::Documents(places)) => places,
+        };
         let mut output = Output::new();
-        let names = Names { tables: &tables, first: 0 };
+        let escapes = self.print.escapes(output.is_terminal());
+        let names = Names { archives, tables: &tables, searched: 0, escapes };
         let result = match options.want {
             Want::Lines if self.print.json => {
                 options.numbers = true;
-                let mut json = Json::new(&mut output, names, &pattern, options.invert);
-                search_all(&corpora, &chosen, &pattern, &options, &mut json)
+                let mut json = Json::new(&mut output, names, pattern, &options, &self.print);
+                search_all(archives, &chosen, pattern, &options, &mut json)
                     .and_then(|()| Ok(json.finish(chosen.len())?))
             }
             Want::Lines => {
-                let mut lines = Lines::new(&mut output, names, &pattern, &options, &self.print);
+                let mut lines = Lines::new(&mut output, names, pattern, &options, &self.print);
                 options.numbers = lines.needs_numbers();
-                search_all(&corpora, &chosen, &pattern, &options, &mut lines)
-                    .map(|()| lines.found())
+                search_all(archives, &chosen, pattern, &options, &mut lines).map(|()| lines.found())
             }
             _ => {
                 let mut counts = Counts::new(&mut output, names, quiet, &options, &self.print);
-                search_all(&corpora, &chosen, &pattern, &options, &mut counts)
+                search_all(archives, &chosen, pattern, &options, &mut counts)
                     .map(|()| counts.found())
             }
         };
@@ -68,13 +69,9 @@ impl Grep {
     }
 }
 
-fn open_all(archives: Vec<PathBuf>) -> anyhow::Result<Vec<(PathBuf, Corpus)>> {
-    archives.into_iter().map(|path| open(&path).map(|corpus| (path, corpus))).collect()
-}
-
-/// What prints: it is told at which document of all the next archive starts, and when it has enough.
+/// What prints: it is told which archive is searched next, and tells when it has enough.
 trait Printer: Sink {
-    fn next_archive(&mut self, first: usize);
+    fn next_archive(&mut self, number: usize);
 
     /// Whether the search has ended early.
     fn has_enough(&self) -> bool {
@@ -84,21 +81,20 @@ trait Printer: Sink {
 
 /// Searches chosen documents, which are numbered one archive after the other.
 fn search_all(
-    corpora: &[(PathBuf, Corpus)],
+    archives: &Archives,
     chosen: &[usize],
     pattern: &Pattern,
     options: &Options,
     printer: &mut dyn Printer,
 ) -> anyhow::Result<()> {
     let mut first = 0;
-    for (path, corpus) in corpora {
-        let count = documents(corpus, path)?.len();
+    for (number, archive) in archives.iter().enumerate() {
+        let count = archive.documents()?.len();
         let start = chosen.partition_point(|&place| place < first);
         let end = chosen.partition_point(|&place| place < first + count);
         let own: Vec<usize> = chosen[start..end].iter().map(|&place| place - first).collect();
-        printer.next_archive(first);
-        tadoc::grep::search(corpus, &own, pattern, options, printer)
-            .map_err(|error| about(path, error))?;
+        printer.next_archive(number);
+        archive.told(tadoc::grep::search(&archive.corpus, &own, pattern, options, printer))?;
         if printer.has_enough() {
             break;
         }
@@ -109,20 +105,37 @@ fn search_all(
 
 /// The documents of all archives, numbered by those of the archive that is searched.
 struct Names<'n> {
+    archives: &'n Archives,
     tables: &'n [&'n [tadoc::Document]],
-    first: usize,
+    searched: usize,
+    /// Whether names are shown with what would steer a terminal escaped.
+    escapes: bool,
 }
 
 impl<'n> Names<'n> {
     fn get(&self, document: usize) -> &'n tadoc::Document {
-        let mut place = self.first + document;
-        for table in self.tables {
-            match table.get(place) {
-                Some(document) => return document,
-                None => place -= table.len(),
+        &self.tables[self.searched][document]
+    }
+
+    /// The archive that is searched.
+    fn archive(&self) -> &'n Path {
+        &self.archives[self.searched].path
+    }
+
+    /// Appends the name of a document, behind the archive's if that is told too.
+    fn write(&self, document: usize, with_archive: bool, colors: bool, into: &mut Vec<u8>) {
+        let shown = |bytes: &'n [u8]| -> Cow<'n, [u8]> {
+            match self.escapes {
+                true => screen::name(bytes).into_bytes().into(),
+                false => bytes.into(),
             }
+        };
+        if with_archive {
+            let archive = shown(self.archive().as_os_str().as_encoded_bytes());
+            Style::NAME.write(colors, &archive, into);
+            into.push(b':');
         }
-        panic!("document {document} of none of the archives")
+        Style::NAME.write(colors, &shown(&self.get(document).name), into);
     }
 }
 

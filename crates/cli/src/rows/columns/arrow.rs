@@ -1,10 +1,11 @@
-//! `--format arrow`: Arrow's IPC stream (`application/vnd.apache.arrow.stream`), which readers can begin with
-//! before it ends.
+//! `--format arrow`: Arrow's IPC file, which readers can map and begin anywhere in; Feather 2 is
+//! the same. `--format arrows`: its IPC stream (`application/vnd.apache.arrow.stream`), which
+//! readers can begin with before it ends. Both hold the same batches.
 
 use std::mem;
 
 use arrow_array::RecordBatch;
-use arrow_ipc::writer::StreamWriter;
+use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, SchemaRef};
 use tadoc::answer::{Column, Value};
 
@@ -18,14 +19,44 @@ const TEXT_BYTES: usize = 64 << 20;
 
 pub struct Arrow {
     schema: SchemaRef,
-    to: StreamWriter<Output>,
+    to: Layout,
+}
+
+/// The two layouts of the same batches.
+enum Layout {
+    File(FileWriter<Output>),
+    Stream(StreamWriter<Output>),
 }
 
 impl Arrow {
-    pub fn new(output: Output, columns: &[Column]) -> anyhow::Result<Self> {
+    /// A file, which needs no seeking: what tells where batches are stands at its end.
+    pub fn file(output: Output, columns: &[Column]) -> anyhow::Result<Self> {
         let schema = schema(columns);
-        let to = StreamWriter::try_new(output, &schema).map_err(told)?;
+        let to = Layout::File(FileWriter::try_new(output, &schema).map_err(told)?);
         Ok(Self { schema, to })
+    }
+
+    pub fn stream(output: Output, columns: &[Column]) -> anyhow::Result<Self> {
+        let schema = schema(columns);
+        let to = Layout::Stream(StreamWriter::try_new(output, &schema).map_err(told)?);
+        Ok(Self { schema, to })
+    }
+}
+
+impl Layout {
+    fn write(&mut self, batch: &RecordBatch) -> Result<(), ArrowError> {
+        match self {
+            Self::File(to) => to.write(batch),
+            Self::Stream(to) => to.write(batch),
+        }
+    }
+
+    /// Ends it and gives back what it was written to.
+    fn into_inner(self) -> Result<Output, ArrowError> {
+        match self {
+            Self::File(to) => to.into_inner(),
+            Self::Stream(to) => to.into_inner(),
+        }
     }
 }
 

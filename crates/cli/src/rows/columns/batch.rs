@@ -4,13 +4,20 @@
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use arrow_array::{ArrayRef, Float64Array, RecordBatch, StringArray, UInt64Array};
+use arrow_array::{
+    ArrayRef, Float64Array, RecordBatch, StringArray, TimestampNanosecondArray, UInt64Array,
+};
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
+use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use tadoc::Timestamp;
 use tadoc::answer::{Column, ColumnKind, Value};
 
 use crate::rows::scan::is_plain;
 use crate::rows::utf8::as_utf8;
+use crate::units;
+
+/// The zone of all moments.
+const ZONE: &str = "UTC";
 
 /// Arrow's word for the columns.
 pub fn schema(columns: &[Column]) -> SchemaRef {
@@ -19,8 +26,9 @@ pub fn schema(columns: &[Column]) -> SchemaRef {
             ColumnKind::Text => DataType::Utf8,
             ColumnKind::Count => DataType::UInt64,
             ColumnKind::Real => DataType::Float64,
+            ColumnKind::Time => DataType::Timestamp(TimeUnit::Nanosecond, Some(ZONE.into())),
         };
-        Field::new(column.name, kind, false)
+        Field::new(column.name, kind, column.kind == ColumnKind::Time)
     };
     Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
 }
@@ -30,6 +38,7 @@ enum Values {
     Text { bytes: Vec<u8>, offsets: Vec<i32> },
     Count(Vec<u64>),
     Real(Vec<f64>),
+    Time(Vec<Option<i64>>),
 }
 
 pub struct Batch {
@@ -46,6 +55,7 @@ impl Batch {
         let values = |field: &Arc<Field>| match field.data_type() {
             DataType::UInt64 => Values::Count(Vec::with_capacity(rows)),
             DataType::Float64 => Values::Real(Vec::with_capacity(rows)),
+            DataType::Timestamp(..) => Values::Time(Vec::with_capacity(rows)),
             _ => {
                 let mut offsets = Vec::with_capacity(rows + 1);
                 offsets.push(0);
@@ -61,6 +71,9 @@ impl Batch {
             match (column, value) {
                 (Values::Count(column), Value::Count(value)) => column.push(*value),
                 (Values::Real(column), Value::Real(value)) => column.push(*value),
+                (Values::Time(column), Value::Time(time)) => {
+                    column.push(time.map(nanoseconds).transpose()?);
+                }
                 (Values::Text { bytes, offsets }, value) => {
                     match value {
                         Value::Text(text) => push_text(text, bytes),
@@ -72,7 +85,7 @@ impl Batch {
                                 push_text(term, bytes);
                             }
                         }
-                        Value::Count(_) | Value::Real(_) => {
+                        Value::Count(_) | Value::Real(_) | Value::Time(_) => {
                             unreachable!("values fit their columns")
                         }
                     }
@@ -93,6 +106,9 @@ impl Batch {
             Ok(match values {
                 Values::Count(values) => Arc::new(UInt64Array::from(values)),
                 Values::Real(values) => Arc::new(Float64Array::from(values)),
+                Values::Time(values) => {
+                    Arc::new(TimestampNanosecondArray::from(values).with_timezone(ZONE))
+                }
                 Values::Text { bytes, offsets } => {
                     let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
                     Arc::new(StringArray::try_new(offsets, Buffer::from_vec(bytes), None)?)
@@ -103,6 +119,15 @@ impl Batch {
         ensure!(!columns.is_empty(), "an answer has columns");
         Ok(RecordBatch::try_new(self.schema, columns)?)
     }
+}
+
+/// Nanoseconds since 1970, which reach from 1677 to 2262.
+fn nanoseconds(time: Timestamp) -> anyhow::Result<i64> {
+    let whole = i128::from(time.seconds) * 1_000_000_000 + i128::from(time.nanoseconds);
+    i64::try_from(whole).with_context(|| {
+        let time = units::moment(time);
+        format!("{time} is no timestamp of 64 bits (1677 to 2262); try --format csv or jsonl")
+    })
 }
 
 fn push_text(text: &[u8], to: &mut Vec<u8>) {

@@ -1,10 +1,11 @@
 //! The formats of columns: Arrow and Parquet.
 //!
-//! Text columns are UTF-8 as [`as_utf8`](super::utf8::as_utf8) has it, counts are unsigned and reals are
-//! floating-point numbers of 64 bits; nothing is null. Rows go into parts of a fixed number of rows (a batch, a row
-//! group), which are made on all threads and written in order. Where parts begin depends on the rows alone, and
-//! not on how many come at a time or on the number of threads. At most two parts a thread are in memory, and
-//! one that is not full yet.
+//! Text columns are UTF-8 as [`as_utf8`](super::utf8::as_utf8) has it, counts are unsigned and
+//! reals are floating-point numbers of 64 bits, moments are timestamps in nanoseconds (UTC), null
+//! where they are not known; nothing else is null. Rows go into parts of a fixed number of rows (a
+//! batch, a row group), which are made on all threads and written in order. Where parts begin
+//! depends on the rows alone, and not on how many come at a time or on the number of threads. At
+//! most two parts a thread are in memory, and one that is not full yet.
 
 mod arrow;
 mod batch;

@@ -10,7 +10,13 @@
 use crate::archive::integers;
 use crate::archive::wire::{Reader, put_varint};
 use crate::archive::zstandard;
+use crate::budget::{Budget, Share};
 use crate::error::Result;
+
+/// What memory is taken for, in errors.
+pub(super) const WHAT: &str = "the dictionary";
+/// Bytes that a key takes at least, in memory of its own.
+const LEAST_KEY: usize = 64;
 
 /// The control bytes, in ascending order: 0 to 8 and 14 to 31. Where one stands, its place in this order
 /// is its meaning: a shared length below 24, or one of those below.
@@ -77,14 +83,18 @@ pub(super) fn read_index(
     reader: &mut Reader<'_>,
     words: u32,
     separators: u32,
+    share: &Share,
 ) -> Result<Vec<BlockInfo>> {
-    let entries = integers::read(reader)?;
-    let compressed = integers::read(reader)?;
-    let unpacked = integers::read(reader)?;
-    let digits = integers::read(reader)?;
+    let mut list = || integers::read(reader, share.budget(), WHAT);
+    let (entries, compressed, unpacked, digits) = (list()?, list()?, list()?, list()?);
     if [compressed.len(), unpacked.len(), digits.len()] != [entries.len(); 3] {
         return Err(reader.malformed("the lists of blocks differ in length"));
     }
+    // A block has a byte at least, the length of its key.
+    if entries.len() > reader.rest().len() {
+        return Err(reader.malformed("there are more blocks than bytes of them"));
+    }
+    share.grow((size_of::<BlockInfo>() + LEAST_KEY) as u64 * entries.len() as u64, WHAT)?;
     let keys: Vec<Vec<u8>> = (0..entries.len())
         .map(|_| {
             let length = reader.varint()?;
@@ -122,13 +132,16 @@ pub(super) fn read_index(
 }
 
 impl BlockInfo {
-    /// Decompresses the block.
-    pub(super) fn unpack(&self, data: &[u8]) -> Result<Entries> {
+    /// Decompresses the block. What it takes is counted twice, since an entry may be as long as all of it.
+    pub(super) fn unpack(&self, data: &[u8], budget: &Budget) -> Result<Entries> {
         let (compressed, digits) =
             data[self.start..self.start + self.compressed + self.digits].split_at(self.compressed);
         let section = Reader::new(data, "section DICT");
-        let front_coded = zstandard::unpack(&section, compressed, self.unpacked as u64)?;
-        Ok(Entries { front_coded, digits: digits.to_vec() })
+        let share = budget.take((2 * digits.len()) as u64, WHAT)?;
+        let front_coded =
+            zstandard::unpack(&section, compressed, self.unpacked as u64, &share, WHAT)?;
+        share.grow((front_coded.len() + digits.len()) as u64, WHAT)?;
+        Ok(Entries { front_coded, digits: digits.to_vec(), _share: share })
     }
 }
 
@@ -136,6 +149,7 @@ impl BlockInfo {
 pub(super) struct Entries {
     front_coded: Vec<u8>,
     digits: Vec<u8>,
+    _share: Share,
 }
 
 impl Entries {

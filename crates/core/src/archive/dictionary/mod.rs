@@ -14,9 +14,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
 
-use self::block::{BlockInfo, Entries};
+use self::block::{BlockInfo, Entries, WHAT};
 use super::integers;
 use super::wire::Reader;
+use crate::budget::{Budget, Counted, Share};
 use crate::error::{Error, Result};
 
 pub(super) use encode::encode_at;
@@ -68,6 +69,9 @@ const SAMPLE: usize = 64;
 const TOKEN_BYTES: u64 = 1 << 32;
 const TOKEN_BYTES_PER_BYTE: u64 = 1024;
 
+/// Bytes of unpacked tokens that are counted at a time.
+const COUNTED_AT_ONCE: usize = 1 << 16;
+
 /// The dictionary of a segment, as it is on disk.
 #[derive(Debug, Clone)]
 pub struct Dictionary {
@@ -80,18 +84,25 @@ pub struct Dictionary {
     blocks: Vec<BlockInfo>,
     /// Compressed blocks, one after the other.
     data: Vec<u8>,
+    /// What all this takes of a budget, of which what is unpacked takes more.
+    share: Share,
 }
 
 impl Dictionary {
-    /// Reads the section without unpacking its blocks. O(words).
-    pub fn open(section: &[u8]) -> Result<Self> {
+    /// Reads the section without unpacking its blocks. O(words). What it takes, and all that is unpacked later, is of
+    /// `budget`.
+    pub fn open(section: &[u8], budget: &Budget) -> Result<Self> {
         let mut reader = Reader::new(section, "section DICT");
         let word_count = reader.bounded(u32::MAX.into(), "words")? as u32;
         let separator_count = reader.bounded(u32::MAX.into(), "separators")? as u32;
-        let forms: Vec<Forms> = integers::read(&mut reader)?
-            .into_iter()
-            .map(Forms::from_number)
-            .collect::<Result<_>>()?;
+        let numbers = integers::read(&mut reader, budget, WHAT)?;
+        // The form of each word, every 64th token, and the blocks as they are.
+        let share = budget.take(2 * numbers.len() as u64 + section.len() as u64, WHAT)?;
+        let mut forms = Vec::with_capacity(numbers.len());
+        for &number in numbers.iter() {
+            forms.push(Forms::from_number(number)?);
+        }
+        drop(numbers);
         if forms.len() != word_count as usize {
             return Err(
                 reader.malformed(format!("forms of {} words, not {word_count}", forms.len()))
@@ -109,7 +120,7 @@ impl Dictionary {
         if tokens > u64::from(u32::MAX) {
             return Err(reader.malformed("more tokens than 32 bits can number"));
         }
-        let blocks = block::read_index(&mut reader, word_count, separator_count)?;
+        let blocks = block::read_index(&mut reader, word_count, separator_count, &share)?;
         let data = reader.rest().to_vec();
         Ok(Self {
             word_count,
@@ -119,7 +130,13 @@ impl Dictionary {
             sampled_tokens,
             blocks,
             data,
+            share,
         })
+    }
+
+    /// What may be taken for all that is unpacked of it.
+    pub fn budget(&self) -> &Budget {
+        self.share.budget()
     }
 
     /// How many distinct words there are.
@@ -219,7 +236,7 @@ impl Dictionary {
     }
 
     fn unpack(&self, block: usize) -> Result<Entries> {
-        self.blocks[block].unpack(&self.data)
+        self.blocks[block].unpack(&self.data, self.share.budget())
     }
 
     /// How many tokens have a word; those of separators are behind them.
@@ -265,7 +282,11 @@ impl Dictionary {
         {
             return Err(too_long(limit));
         }
-        Ok(self.unpack_block(block, &AtomicU64::new(0), limit, &push_token)?.0)
+        let share = self.share.budget().share();
+        let total = AtomicU64::new(0);
+        let (mut tokens, _) = self.unpack_block(block, &total, limit, &share, &push_token)?;
+        tokens.held = Counted::new((), share);
+        Ok(tokens)
     }
 
     /// All tokens together have at most so many bytes.
@@ -310,16 +331,24 @@ impl Dictionary {
         if blocks.iter().map(|block| block.unpacked as u64).sum::<u64>() > most_unpacked {
             return Err(too_long(limit));
         }
-        let parts: Vec<(Tokens, Vec<u8>)> = blocks
+        let share = self.share.budget().share();
+        let mut parts: Vec<(Tokens, Vec<u8>)> = blocks
             .par_iter()
-            .map(|block| self.unpack_block(block, &total, limit, &push))
+            .map(|block| self.unpack_block(block, &total, limit, &share, &push))
             .collect::<Result<_>>()?;
         for (pair, (_, last)) in blocks.windows(2).zip(&parts) {
             if pair[1].key <= *last && pair[1].first_entry != self.word_count {
                 return Err(Error::malformed("section DICT: blocks are not in order"));
             }
         }
-        let mut all = Tokens::default();
+        if let [_] = parts[..] {
+            let (mut only, _) = parts.remove(0);
+            only.held = Counted::new((), share);
+            return Ok(only);
+        }
+        // While they are put together, tokens are there twice.
+        let together = self.share.budget().take(share.bytes(), WHAT)?;
+        let mut all = Tokens { held: Counted::new((), together), ..Tokens::default() };
         all.bytes.reserve_exact(total.into_inner() as usize);
         all.ends.reserve_exact(count as usize);
         for (part, _) in parts {
@@ -349,12 +378,14 @@ impl Dictionary {
         block: &BlockInfo,
         total: &AtomicU64,
         limit: u64,
+        share: &Share,
         push: &impl Fn(&mut Tokens, &[u8], Forms),
     ) -> Result<(Tokens, Vec<u8>)> {
-        let unpacked = block.unpack(&self.data)?;
+        let unpacked = block.unpack(&self.data, share.budget())?;
         let mut entries = unpacked.entries();
         let mut tokens = Tokens::default();
         let mut last = Vec::new();
+        let mut counted = 0;
         for entry in block.first_entry..block.first_entry + block.entries {
             let bytes = entries.advance()?;
             if entry == block.first_entry && !bytes.starts_with(&block.key) {
@@ -362,6 +393,16 @@ impl Dictionary {
             }
             let forms = self.forms.get(entry as usize).copied().unwrap_or(Forms::Bare);
             let before = tokens.bytes.len();
+            // As many forms as there are, the space of one, and where each ends.
+            let most = forms.count() as usize * (bytes.len() + 1 + size_of::<u64>());
+            if most > counted {
+                // Room is made as it is counted, and not by doubling what is there.
+                let more = most.max(COUNTED_AT_ONCE).max(tokens.bytes.len() / 4);
+                share.grow(more as u64, WHAT)?;
+                tokens.bytes.reserve_exact(counted + more);
+                counted += more;
+            }
+            counted -= most;
             push(&mut tokens, bytes, forms);
             let added = (tokens.bytes.len() - before) as u64;
             if total.fetch_add(added, Ordering::Relaxed) + added > limit {
@@ -397,6 +438,7 @@ fn too_long(limit: u64) -> Error {
 pub struct Tokens {
     bytes: Vec<u8>,
     ends: Vec<u64>,
+    held: Counted<()>,
 }
 
 impl Tokens {
@@ -431,9 +473,9 @@ impl Tokens {
         &self.bytes
     }
 
-    /// The bytes of all, one after the other, and where each ends.
-    pub fn into_parts(self) -> (Vec<u8>, Vec<u64>) {
-        (self.bytes, self.ends)
+    /// The bytes of all, one after the other, where each ends, and what they take of a budget.
+    pub fn into_parts(self) -> (Vec<u8>, Vec<u64>, Counted<()>) {
+        (self.bytes, self.ends, self.held)
     }
 
     /// The length of a token in bytes.

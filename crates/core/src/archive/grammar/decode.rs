@@ -5,9 +5,11 @@ use rayon::prelude::*;
 
 use super::symbol_class::{self, Meaning, RECENT};
 use super::{BLOCK, FREQUENCY_CLASSES, Symbols, dense, item_class};
+use crate::CancelFlag;
 use crate::archive::integers;
 use crate::archive::rans::{Decoder, DecodingTable, Model, most_values};
 use crate::archive::wire::Reader;
+use crate::budget::{Budget, Counted, Share};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 
@@ -38,37 +40,62 @@ impl Layout {
 }
 
 /// Decodes the three sections of a grammar; the symbols of a fast one on all threads.
-pub(crate) fn decode(items: &[u8], symbols: Symbols<'_>, root: &[u8]) -> Result<Grammar> {
-    let items = decode_items(items)?;
-    let layout = layout(&items, root)?;
-    let symbols = match symbols {
-        Symbols::Fast(section) => {
-            decode_symbols(section, &items, layout.symbol_count(), layout.symbol_count())?
-        }
-        Symbols::Dense(section) => dense::decode(section, &items, &layout)?,
-    };
+pub(crate) fn decode(
+    items: &[u8],
+    symbols: Symbols<'_>,
+    root: &[u8],
+    budget: &Budget,
+    cancel: &CancelFlag,
+) -> Result<Grammar> {
+    let (share, work) = (budget.share(), budget.share());
+    let items = decode_items(items, &work)?;
+    let layout = layout(&items, root, &share)?;
+    let all = layout.symbol_count();
+    let symbols = decode_any(symbols, &items, &layout, all, [&share, &work], cancel)?;
     let Layout { token_count, rule_starts, document_starts } = layout;
-    Ok(Grammar::new(token_count, symbols, rule_starts, document_starts)?)
+    Ok(Grammar::new(token_count, symbols, rule_starts, document_starts)?.holding(share))
+}
+
+/// Decodes at least the first `wanted` symbols. Takes what they need of the first share, and what decoding them needs of
+/// the second one.
+fn decode_any(
+    symbols: Symbols<'_>,
+    items: &Items,
+    layout: &Layout,
+    wanted: u64,
+    shares: [&Share; 2],
+    cancel: &CancelFlag,
+) -> Result<Vec<u32>> {
+    match symbols {
+        Symbols::Fast(section) => {
+            decode_symbols(section, items, layout.symbol_count(), wanted, shares)
+        }
+        Symbols::Dense(section) => dense::decode(section, items, layout, shares, cancel),
+    }
 }
 
 /// Decodes the symbols of the root alone; those of a dense one can only be decoded with all others.
-pub(crate) fn decode_root(items: &[u8], symbols: Symbols<'_>, root: &[u8]) -> Result<Vec<u32>> {
-    let items = decode_items(items)?;
-    let layout = layout(&items, root)?;
+pub(crate) fn decode_root(
+    items: &[u8],
+    symbols: Symbols<'_>,
+    root: &[u8],
+    budget: &Budget,
+) -> Result<Counted<Vec<u32>>> {
+    let (share, work) = (budget.share(), budget.share());
+    let items = decode_items(items, &work)?;
+    let layout = layout(&items, root, &work)?;
     let root_length = layout.rule_starts[0];
-    let mut symbols = match symbols {
-        Symbols::Fast(section) => {
-            decode_symbols(section, &items, layout.symbol_count(), root_length.into())?
-        }
-        Symbols::Dense(section) => dense::decode(section, &items, &layout)?,
-    };
+    let wanted = root_length.into();
+    let never = &CancelFlag::default();
+    let mut symbols = decode_any(symbols, &items, &layout, wanted, [&share, &work], never)?;
     symbols.truncate(root_length as usize);
-    Ok(symbols)
+    Ok(Counted::new(symbols, share))
 }
 
 /// Where everything is, by the lengths of rules and documents.
-fn layout(items: &Items, root: &[u8]) -> Result<Layout> {
-    let document_starts = document_starts(root)?;
+fn layout(items: &Items, root: &[u8], share: &Share) -> Result<Layout> {
+    let document_starts = document_starts(root, share)?;
+    share.grow(size_of::<u32>() as u64 * (items.rule_lengths.len() as u64 + 1), WHAT)?;
     let root_length = u64::from(*document_starts.last().expect("there is always one boundary"));
     let mut total = root_length;
     let mut rule_starts = Vec::with_capacity(items.rule_lengths.len() + 1);
@@ -84,13 +111,14 @@ fn layout(items: &Items, root: &[u8]) -> Result<Layout> {
 }
 
 /// Where documents start in the root, and its end.
-fn document_starts(section: &[u8]) -> Result<Vec<u32>> {
+fn document_starts(section: &[u8], share: &Share) -> Result<Vec<u32>> {
     let mut reader = Reader::new(section, "section ROOT");
-    let lengths = integers::read(&mut reader)?;
+    let lengths = integers::read(&mut reader, share.budget(), WHAT)?;
+    share.grow(size_of::<u32>() as u64 * (lengths.len() as u64 + 1), WHAT)?;
     let mut starts = Vec::with_capacity(lengths.len() + 1);
     starts.push(0_u32);
     let mut end = 0_u64;
-    for length in lengths {
+    for &length in lengths.iter() {
         end = end.saturating_add(length);
         starts.push(
             u32::try_from(end).map_err(|_| reader.malformed("the root passes 2^32 symbols"))?,
@@ -100,7 +128,13 @@ fn document_starts(section: &[u8]) -> Result<Vec<u32>> {
     Ok(starts)
 }
 
-fn decode_items(section: &[u8]) -> Result<Items> {
+/// What memory is taken for, in errors.
+pub(super) const WHAT: &str = "the grammar";
+/// Bytes of an item while a grammar is decoded: symbol and frequency class, a length that is there twice for a moment,
+/// and its place among those of its class, or a mark that it was seen.
+const ITEM: u64 = 4 + 1 + 2 * 4 + 8 + 1;
+
+fn decode_items(section: &[u8], work: &Share) -> Result<Items> {
     let mut reader = Reader::new(section, "section ITEM");
     let token_count = reader.bounded(u32::MAX.into(), "tokens")?;
     let rule_count = reader.bounded(u32::MAX.into(), "rules")?;
@@ -108,6 +142,7 @@ fn decode_items(section: &[u8]) -> Result<Items> {
     if count > u64::from(u32::MAX) || count > most_values(section.len()) {
         return Err(reader.malformed(format!("{count} items cannot be in {} bytes", section.len())));
     }
+    work.grow(ITEM * count, WHAT)?;
     let (token_count, rule_count, count) = (token_count as u32, rule_count as u32, count as usize);
     let classes = Model::read(&mut reader, item_class::COUNT)?.decoding_table();
     let steps = Model::read(&mut reader, item_class::STEPS)?.decoding_table();
@@ -230,7 +265,13 @@ impl ByFrequency {
 }
 
 /// Decodes at least the first `wanted` symbols of `expected`: blocks that have none of them are passed over.
-fn decode_symbols(section: &[u8], items: &Items, expected: u64, wanted: u64) -> Result<Vec<u32>> {
+fn decode_symbols(
+    section: &[u8],
+    items: &Items,
+    expected: u64,
+    wanted: u64,
+    [share, work]: [&Share; 2],
+) -> Result<Vec<u32>> {
     let mut reader = Reader::new(section, "section SYMB");
     let count = reader.varint()?;
     if count != expected {
@@ -241,6 +282,9 @@ fn decode_symbols(section: &[u8], items: &Items, expected: u64, wanted: u64) -> 
             reader.malformed(format!("{count} symbols cannot be in {} bytes", section.len()))
         );
     }
+    // The symbols, and for each block its stream and the items before it.
+    share.grow(size_of::<u32>() as u64 * count.min(wanted + BLOCK as u64), WHAT)?;
+    work.grow(count.div_ceil(BLOCK as u64) * (2 * FREQUENCY_CLASSES as u64 * 4 + 64), WHAT)?;
     let model = Model::read(&mut reader, symbol_class::COUNT)?;
     if let Some(class) = model.classes().find(|&class| !symbol_class::is_used(class)) {
         return Err(reader.malformed(format!("class {class} has no meaning")));

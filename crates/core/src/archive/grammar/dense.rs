@@ -11,13 +11,15 @@
 //! tables at the most, 300 of them memories.
 
 use super::FREQUENCY_CLASSES;
-use super::decode::{Items, Layout};
+use super::decode::{Items, Layout, WHAT};
 use super::encode::{Item, Step};
 use super::symbol_class::{self, Meaning, RECENT};
 use crate::archive::mixing::{BitCoder, BitDecoder, BitEncoder, Estimate, Mixer};
 use crate::archive::wire::{Reader, put_varint};
+use crate::budget::Share;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
+use crate::{CancelFlag, Cancelled};
 
 /// Symbols remembered under a context.
 const GUESSES: usize = 6;
@@ -154,11 +156,24 @@ trait ItemView {
 }
 
 impl Model {
-    fn new(symbols: u64) -> Self {
+    /// Bits of the number of a place in the tables, and in each of them.
+    fn sizes(symbols: u64) -> (u32, [u32; INPUTS]) {
         let bits = (u64::BITS - symbols.leading_zeros()).clamp(12, 24);
-        let memory = || Memory { bits: bits - 2, rows: vec![[0; GUESSES]; 1 << (bits - 2)] };
         // Contexts of the first three inputs are few.
-        let sizes = [bits.min(18), bits.min(20), bits.min(22), bits, bits];
+        (bits, [bits.min(18), bits.min(20), bits.min(22), bits, bits])
+    }
+
+    /// Bytes that a model for so many symbols takes.
+    fn bytes(symbols: u64) -> u64 {
+        let (bits, sizes) = Self::sizes(symbols);
+        let memories = MEMORIES * size_of::<[u32; GUESSES]>() << (bits - 2);
+        let tables: usize = sizes.iter().map(|bits| size_of::<Estimate>() << bits).sum();
+        (memories + tables) as u64
+    }
+
+    fn new(symbols: u64) -> Self {
+        let (bits, sizes) = Self::sizes(symbols);
+        let memory = || Memory { bits: bits - 2, rows: vec![[0; GUESSES]; 1 << (bits - 2)] };
         Self {
             memories: [memory(), memory(), memory()],
             tables: sizes.map(|bits| vec![Estimate::EVEN; 1 << bits]),
@@ -343,6 +358,11 @@ struct Following<'l> {
 }
 
 impl<'l> Following<'l> {
+    /// Bytes that it takes.
+    fn bytes(layout: &Layout) -> u64 {
+        2 * size_of::<u32>() as u64 * layout.rule_starts.len() as u64
+    }
+
     fn new(layout: &'l Layout) -> Self {
         let rules = layout.rule_starts.len() as u32 - 1;
         Self {
@@ -420,8 +440,16 @@ impl ItemView for AllKnown {
     }
 }
 
+/// Symbols between two looks at whether the work is cancelled: some milliseconds.
+const LOOK_UP_EVERY: usize = 1 << 12;
+
 /// Encodes the symbols; `steps` says how each would be referred to, the last symbol first.
-pub(super) fn encode(grammar: &Grammar, items: &[Item], steps: &[Step]) -> Vec<u8> {
+pub(super) fn encode(
+    grammar: &Grammar,
+    items: &[Item],
+    steps: &[Step],
+    cancel: &CancelFlag,
+) -> Result<Vec<u8>, Cancelled> {
     let symbols = grammar.symbols();
     let symbol_at = |position: usize| symbols[position];
     let layout = Layout {
@@ -434,6 +462,9 @@ pub(super) fn encode(grammar: &Grammar, items: &[Item], steps: &[Step]) -> Vec<u
     let mut encoder = BitEncoder::new();
     let mut next = 0;
     for (position, &step) in (0..symbols.len()).rev().zip(steps) {
+        if position % LOOK_UP_EVERY == 0 {
+            cancel.check()?;
+        }
         let context = following.context(symbol_at, position);
         let ordinal = items[symbols[position] as usize].ordinal;
         let coded =
@@ -445,7 +476,7 @@ pub(super) fn encode(grammar: &Grammar, items: &[Item], steps: &[Step]) -> Vec<u
     let mut section = Vec::new();
     put_varint(&mut section, symbols.len() as u64);
     section.extend_from_slice(&encoder.finish());
-    section
+    Ok(section)
 }
 
 /// Items to a decoder: those of each frequency class that were introduced so far.
@@ -466,8 +497,18 @@ const MOST_PER_BYTE: u64 = 1 << 14;
 /// Symbols in a byte that room is made for in advance.
 const USUAL_PER_BYTE: usize = 64;
 
-/// Decodes the symbols of a grammar of this layout.
-pub(super) fn decode(section: &[u8], items: &Items, layout: &Layout) -> Result<Vec<u32>> {
+/// Symbols that are counted at a time.
+const COUNTED_AT_ONCE: usize = 1 << 16;
+
+/// Decodes the symbols of a grammar of this layout. Takes what they need of the first share, and what decoding them needs
+/// of the second one.
+pub(super) fn decode(
+    section: &[u8],
+    items: &Items,
+    layout: &Layout,
+    [share, work]: [&Share; 2],
+    cancel: &CancelFlag,
+) -> Result<Vec<u32>> {
     let mut reader = Reader::new(section, "section SYMD");
     let count = reader.varint()?;
     let expected = layout.symbol_count();
@@ -481,8 +522,14 @@ pub(super) fn decode(section: &[u8], items: &Items, layout: &Layout) -> Result<V
     }
     let malformed = || Error::malformed("section SYMD: a symbol refers to nothing");
     // From the last to the first. Grows with what is really there, which so many bytes seldom pass.
+    work.grow(Model::bytes(count) + Following::bytes(layout), WHAT)?;
+    // Items that were introduced, by frequency, in lists that grow.
+    work.grow(2 * size_of::<u32>() as u64 * items.symbols.len() as u64, WHAT)?;
     let count = count as usize;
-    let mut symbols: Vec<u32> = Vec::with_capacity(count.min(USUAL_PER_BYTE * section.len()));
+    let usual = count.min(USUAL_PER_BYTE * section.len());
+    share.grow((size_of::<u32>() * usual) as u64, WHAT)?;
+    let mut symbols: Vec<u32> = Vec::with_capacity(usual);
+    let mut counted = usual;
     let mut following = Following::new(layout);
     let mut model = Model::new(count as u64);
     let mut decoder = BitDecoder::new(reader.rest());
@@ -490,6 +537,9 @@ pub(super) fn decode(section: &[u8], items: &Items, layout: &Layout) -> Result<V
     let mut next = 0_u32;
     let unknown = Known { ordinal: u32::MAX - 1, step: Step::default() };
     for position in (0..count).rev() {
+        if position % LOOK_UP_EVERY == 0 {
+            cancel.check()?;
+        }
         let context = following.context(|other| symbols[count - 1 - other], position);
         let ordinal = model
             .symbol(&mut decoder, unknown, next, &context, &introduced)
@@ -511,6 +561,12 @@ pub(super) fn decode(section: &[u8], items: &Items, layout: &Layout) -> Result<V
         if decoder.is_exhausted() {
             return Err(Error::malformed("section SYMD: it ends early"));
         }
+        if symbols.len() == counted {
+            let more = COUNTED_AT_ONCE.max(counted / 2);
+            share.grow((size_of::<u32>() * more) as u64, WHAT)?;
+            symbols.reserve_exact(more);
+            counted += more;
+        }
         symbols.push(symbol);
         following.coded(|other| symbols[count - 1 - other], position);
     }
@@ -530,16 +586,18 @@ mod tests {
     use super::super::{Encoded, EncodedSymbols, Symbols, decode, encode};
     use super::*;
     use crate::archive::types::Level;
+    use crate::budget::Budget;
 
     fn dense(grammar: &Grammar) -> (Encoded, Vec<u8>) {
-        let encoded = encode(grammar, Level::Dense);
+        let encoded = encode(grammar, Level::Dense, &CancelFlag::default()).unwrap();
         let EncodedSymbols::Dense(symbols) = &encoded.symbols else { panic!("it is dense") };
         let symbols = symbols.clone();
         (encoded, symbols)
     }
 
     fn decoded(encoded: &Encoded, symbols: &[u8]) -> Result<Grammar> {
-        decode(&encoded.items, Symbols::Dense(symbols), &encoded.root)
+        let (budget, never) = (Budget::unlimited(), CancelFlag::default());
+        decode(&encoded.items, Symbols::Dense(symbols), &encoded.root, &budget, &never)
     }
 
     /// No pair of neighbours comes twice here, so there are no rules; but what is two places behind a
@@ -549,6 +607,17 @@ mod tests {
             (0..side).flat_map(|row| (0..side).flat_map(move |cell| [cell, side + row])).collect();
         let length = symbols.len() as u32;
         Grammar::new(2 * side, symbols, vec![length], vec![0, length]).unwrap()
+    }
+
+    #[test]
+    fn it_can_be_cancelled() {
+        let grammar = grid(100);
+        let (encoded, symbols) = dense(&grammar);
+        let cancel = CancelFlag::default();
+        cancel.cancel();
+        assert_eq!(encode(&grammar, Level::Dense, &cancel).unwrap_err(), Cancelled);
+        let decoded = decode(&encoded.items, Symbols::Dense(&symbols), &encoded.root, &cancel);
+        assert!(matches!(decoded, Err(Error::Cancelled)));
     }
 
     #[test]

@@ -11,6 +11,7 @@ use crate::archive::rans::{Encoder, Model};
 use crate::archive::types::Level;
 use crate::archive::wire::put_varint;
 use crate::grammar::Grammar;
+use crate::{CancelFlag, Cancelled};
 
 /// One of so many blocks is looked at to estimate what classes cost.
 const SAMPLE: usize = 8;
@@ -48,7 +49,11 @@ struct BlockStart {
 /// # Panics
 /// If a token or rule is never used, or rules are not numbered in the order in which their last uses
 /// stand (Kahn's order); every grammar of the builders is.
-pub(crate) fn encode(grammar: &Grammar, level: Level) -> Encoded {
+pub(crate) fn encode(
+    grammar: &Grammar,
+    level: Level,
+    cancel: &CancelFlag,
+) -> Result<Encoded, Cancelled> {
     let (items, introduced, starts) = introduce(grammar);
     let blocks: Vec<(&BlockStart, &[u32])> =
         starts.iter().zip(grammar.symbols().rchunks(BLOCK)).collect();
@@ -56,6 +61,7 @@ pub(crate) fn encode(grammar: &Grammar, level: Level) -> Encoded {
     // What classes cost, from a sample: at first as if all cost the same, then as the sample has them.
     let mut costs = vec![8.0_f32; symbol_class::COUNT];
     for _ in 0..2 {
+        cancel.check()?;
         let sample = blocks.iter().step_by(SAMPLE).copied().collect::<Vec<_>>();
         costs = class_costs(&count_classes(&sample, &items, &costs));
     }
@@ -68,13 +74,13 @@ pub(crate) fn encode(grammar: &Grammar, level: Level) -> Encoded {
             if let Some(&(start, _)) = blocks.first() {
                 code_block(start, grammar.symbols(), &items, &costs, |step| steps.push(step));
             }
-            EncodedSymbols::Dense(dense::encode(grammar, &items, &steps))
+            EncodedSymbols::Dense(dense::encode(grammar, &items, &steps, cancel)?)
         }
     };
     let mut root = Vec::new();
     let documents = grammar.document_starts();
     integers::write(&mut root, documents.windows(2).map(|pair| u64::from(pair[1] - pair[0])));
-    Encoded { items: encode_items(grammar, &items, &introduced), symbols, root }
+    Ok(Encoded { items: encode_items(grammar, &items, &introduced), symbols, root })
 }
 
 /// The section `SYMB`.

@@ -103,7 +103,7 @@ impl<'b> BitReader<'b> {
     #[inline]
     pub(super) fn take(&mut self, bits: u32) -> u64 {
         let number = self.window() & ((1 << bits) - 1);
-        self.position += u64::from(bits);
+        self.position = self.position.saturating_add(u64::from(bits));
         number
     }
 
@@ -114,7 +114,7 @@ impl<'b> BitReader<'b> {
             let window = self.window();
             let here = window.trailing_zeros();
             if here < 57 {
-                self.position += u64::from(here) + 1;
+                self.position = self.position.saturating_add(u64::from(here) + 1);
                 return Some(zeros + u64::from(here));
             }
             if self.position / 8 >= self.bytes.len() as u64 {

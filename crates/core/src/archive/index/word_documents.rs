@@ -245,7 +245,7 @@ impl WordDocuments {
             if next >= document {
                 return Ok(if next == document { count } else { 0 });
             }
-            next += 1;
+            next = next.saturating_add(1);
         }
         Ok(0)
     }

@@ -16,6 +16,7 @@ use super::record::{
 use crate::archive::container::checksum;
 use crate::archive::wire::Reader;
 use crate::archive::zstandard;
+use crate::budget::{Budget, Share};
 use crate::error::{Error, Result};
 use crate::storage::{SECTOR, Storage};
 
@@ -23,6 +24,13 @@ use crate::storage::{SECTOR, Storage};
 const WINDOW: usize = 1 << 20;
 /// How often damage, or an end that is too early, is looked at again before it is believed.
 const LOOKS: u32 = 3;
+/// What edits are called in errors about memory, and what one costs beside its bytes: pieces of text, and more if a
+/// document gets a name.
+const EDITS: &str = "the edits in the journal";
+const EDIT: u64 = 128;
+const NAME: u64 = 256;
+/// Bytes of names that are counted at a time.
+const COUNTED_AT_ONCE: u64 = 1 << 16;
 /// What a record is called in errors.
 const WHAT: &str = "a record of the journal";
 
@@ -39,6 +47,7 @@ pub struct Journal {
     length: u64,
     counts: Counts,
     damage: Option<Damage>,
+    budget: Budget,
 }
 
 /// What the records up to a place add up to.
@@ -106,6 +115,11 @@ impl Journal {
         Self { start, end: start, length: start, ..Self::default() }
     }
 
+    /// The same; what is unpacked of it is taken of a budget.
+    pub(in crate::archive) fn within(self, budget: Budget) -> Self {
+        Self { budget, ..self }
+    }
+
     /// Whether there are no edits.
     pub fn is_empty(&self) -> bool {
         self.counts.transactions == 0
@@ -167,32 +181,49 @@ impl Journal {
     }
 
     /// Gives all edits in order. Memory: one record, unpacked: some mebibytes, or the longest edit.
+    ///
+    /// Whoever keeps what comes of the edits keeps the share: of the journal's budget it takes all their bytes, and
+    /// what an edit costs beside them, before each record is given. So the number of edits is bounded, too.
     pub fn replay<E: From<Error>>(
         &self,
         mut each: impl FnMut(Edit<'_>) -> Result<(), E>,
-    ) -> Result<(), E> {
+    ) -> Result<Share, E> {
+        let share = self.budget.share();
         self.for_each_record(|header, payload| {
+            share.grow(EDIT * u64::from(header.edits), EDITS)?;
+            let unpacking = self.budget.share();
             let unpacked;
             let bytes = if header.is_packed() {
                 let mut reader = Reader::new(payload, WHAT);
                 let length = reader.bounded(MOST_UNPACKED, "bytes are packed")?;
-                unpacked = zstandard::unpack(&reader, reader.rest(), length)?;
+                share.grow(length, EDITS)?;
+                unpacked = zstandard::unpack(&reader, reader.rest(), length, &unpacking, EDITS)?;
                 &unpacked[..]
             } else {
+                share.grow(payload.len() as u64, EDITS)?;
                 payload
             };
             let mut reader = Reader::new(bytes, WHAT);
             let mut text_bytes = 0_u64;
+            let mut named = 0;
             for _ in 0..header.edits {
                 let edit = Edit::take(&mut reader)?;
                 text_bytes += edit.text().len() as u64;
+                if let Edit::Add { name, .. } | Edit::Rename { name, .. } = edit {
+                    named += NAME + 2 * name.len() as u64;
+                    if named >= COUNTED_AT_ONCE {
+                        share.grow(std::mem::take(&mut named), EDITS)?;
+                    }
+                }
                 each(edit)?;
             }
+            share.grow(named, EDITS)?;
             if text_bytes != header.text_bytes {
                 return Err(E::from(reader.malformed("it has more or less text than it says")));
             }
             Ok(reader.finish()?)
-        })
+        })?;
+        Ok(share)
     }
 
     /// Writes the journal anew, to lie behind another archive that ends at `start`. The copy is to be synced as a whole before it has

@@ -17,6 +17,7 @@ use super::record::{
 use crate::archive::container::checksum;
 use crate::archive::read::Archive;
 use crate::archive::wire::put_varint;
+use crate::budget::MemoryLimit;
 use crate::error::{Error, Result};
 use crate::new_file::Destination;
 use crate::storage::{FileStorage, SECTOR, Storage};
@@ -83,10 +84,15 @@ impl JournalWriter<FileStorage> {
     /// Takes the lock of an archive and opens it; reads its journal, and cuts off what is torn. [`Error::Locked`] if someone else
     /// edits it, [`Error::DamagedJournal`] if there is more behind the last whole transaction than a crash can explain.
     pub fn open(path: &Path) -> Result<(Archive, Journal, Self)> {
+        Self::open_within(path, MemoryLimit::Default)
+    }
+
+    /// The same, with a limit on the memory that all that is decoded of the archive may take together.
+    pub fn open_within(path: &Path, memory: MemoryLimit) -> Result<(Archive, Journal, Self)> {
         let lock = ArchiveLock::acquire_to_write(path)?;
         // Those who were killed while they replaced it left files beside it.
         Destination::of(path)?.remove_left_behind();
-        let archive = Archive::open(path)?;
+        let archive = Archive::open_within(path, memory)?;
         if archive.identity()? != lock.identity() {
             return Err(Error::Replaced { path: path.to_owned() });
         }

@@ -1,6 +1,13 @@
-//! Checksums put right in an archive that was changed on purpose, so that tests and fuzzers reach the
-//! decoders behind them. Knows headers and the table of sections from docs/format.md and nothing
+//! Checksums put right in files that were changed on purpose, so that tests and fuzzers reach the
+//! decoders behind them: of archives and journals here, of stored views and pools in the modules
+//! below. Knows what docs/format.md, docs/view.md and docs/pool.md say of checksums, and nothing
 //! else. O(bytes).
+
+mod pool;
+mod view;
+
+pub use pool::{mend_pool, pool_parts};
+pub use view::mend_view;
 
 use std::ops::Range;
 

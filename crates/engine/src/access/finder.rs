@@ -1,0 +1,154 @@
+//! The offsets of a phrase at some places of the root, a batch at a time: what is found next waits on a stack of rules.
+//!
+//! A place may be a rule whose text is longer than any memory, so a search is never expected to end: it is paused when enough was
+//! found, and goes on when more is wanted. Cost: O(1) for each offset where rules have lists ([`Occurrences`]), and a step for
+//! each symbol that has the pivot where they have none; without occurrences a step for each symbol of the text.
+
+use std::ops::Range;
+
+use tadoc_core::navigation::BYTES_EVERY;
+
+use super::occurrences::Occurrences;
+use super::phrase::is_one_of;
+use super::search::SegmentSearch;
+use super::segment::Measure;
+use super::tokens::leading_space;
+use super::{Part, walk};
+use crate::error::Result;
+
+/// So many times as many places of the pivot are looked at as places of the phrase are wanted.
+const LOOKED_AT: usize = 16;
+
+/// Places of the root, ascending.
+#[derive(Debug, Clone)]
+pub(super) enum Places<'p> {
+    /// All of a range.
+    Range(Range<usize>),
+    /// Some, all of which have the pivot.
+    List(std::slice::Iter<'p, u32>),
+}
+
+/// A search of one part that can be paused.
+#[derive(Debug)]
+pub(super) struct Finder<'f, 'a, 'c> {
+    search: &'f SegmentSearch<'a, 'c>,
+    /// What is known of rules; if nothing, all tokens are looked at.
+    occurrences: Option<&'f Occurrences>,
+    part: Part,
+    places: Places<'f>,
+    /// The place that is being looked at, where its text starts, and where the symbol on top of the stack does.
+    place: usize,
+    base: u64,
+    at: u64,
+    /// What is left of the bodies of rules below the place.
+    stack: Vec<Range<usize>>,
+}
+
+impl<'f, 'a, 'c> Finder<'f, 'a, 'c> {
+    pub(super) fn new(
+        search: &'f SegmentSearch<'a, 'c>,
+        part: &Part,
+        places: Places<'f>,
+        occurrences: Option<&'f Occurrences>,
+    ) -> Self {
+        let (place, base, at) = (usize::MAX, 0, 0);
+        Self { search, occurrences, part: *part, places, place, base, at, stack: Vec::new() }
+    }
+
+    /// Appends offsets of the phrase until there are `most` new ones, or a few more, or some times as many of the pivot
+    /// were looked at, or no place is left; tells whether there may be more.
+    pub(super) fn fill(&mut self, most: usize, into: &mut Vec<u64>) -> Result<bool> {
+        let enough = into.len().saturating_add(most);
+        let (mut first, mut looked_at) = (into.len(), 0);
+        while into.len() < enough && looked_at < LOOKED_AT * most {
+            let symbol = match walk::next_symbol(&self.search.slices, &mut self.stack) {
+                Some(symbol) => symbol,
+                None => {
+                    self.search.keep_phrases(&self.part, self.place, self.base, first, into)?;
+                    first = into.len();
+                    if first >= enough {
+                        return Ok(true);
+                    }
+                    match self.next_place() {
+                        Some(symbol) => symbol,
+                        None => return Ok(false),
+                    }
+                }
+            };
+            let before = into.len();
+            self.symbol(symbol, into)?;
+            looked_at += into.len() - before;
+            if into.len() >= enough {
+                // Of offsets of the pivot perhaps few are of the phrase.
+                self.search.keep_phrases(&self.part, self.place, self.base, first, into)?;
+                first = into.len();
+            }
+        }
+        self.search.keep_phrases(&self.part, self.place, self.base, first, into)?;
+        Ok(true)
+    }
+
+    /// The symbol of the next place that has the pivot.
+    fn next_place(&mut self) -> Option<u32> {
+        let slices = &self.search.slices;
+        loop {
+            let place = match &mut self.places {
+                Places::Range(range) => range.next()?,
+                Places::List(list) => *list.next()? as usize,
+            };
+            let symbol = slices.root(place);
+            if self.occurrences.is_some_and(|occurrences| !occurrences.is_in(symbol)) {
+                continue;
+            }
+            // From the place before, if that is near, else from a sample.
+            let (from, start) = (self.place, self.base);
+            self.base = match place.checked_sub(from) {
+                Some(distance) if distance < BYTES_EVERY / 2 => (from..place)
+                    .fold(start, |sum, place| sum.saturating_add(slices.bytes(slices.root(place)))),
+                _ => slices.before(Measure::Bytes, place),
+            };
+            self.place = place;
+            self.at = self.base;
+            return Some(symbol);
+        }
+    }
+
+    /// Looks at a symbol that starts where the search is.
+    fn symbol(&mut self, symbol: u32, into: &mut Vec<u64>) -> Result<()> {
+        let SegmentSearch { slices, segment, tokens, .. } = self.search;
+        let bytes = slices.bytes(symbol);
+        let Some(rule) = slices.rule_of(symbol) else {
+            if is_one_of(tokens, symbol) {
+                into.push(self.at.saturating_add(leading_space(segment.token(symbol)?) as u64));
+            }
+            // No token is empty, whatever an index says.
+            return self.pass(bytes.max(1));
+        };
+        match self.occurrences {
+            Some(occurrences) if !occurrences.is_in(symbol) => self.pass(bytes),
+            Some(occurrences) => match occurrences.list(rule) {
+                Some(list) => {
+                    into.extend(list.iter().map(|offset| self.at.saturating_add(*offset)));
+                    self.pass(bytes.max(list.len() as u64))
+                }
+                None => {
+                    self.stack.push(slices.body(rule));
+                    Ok(())
+                }
+            },
+            None => {
+                self.stack.push(slices.body(rule));
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes past some bytes. Past the end of its part a search of right lengths never comes.
+    fn pass(&mut self, bytes: u64) -> Result<()> {
+        self.at = self.at.saturating_add(bytes);
+        if self.at > self.part.text_start + self.part.bytes {
+            return Err(super::damaged_index("a text is longer than its document"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,162 @@
+//! The folder that an archive's names are relative to: how it is recorded, and how further files
+//! are named by it.
+//!
+//! A path is recorded from the archive's own folder where the one is inside the other, so that both
+//! can be moved together; of any other folder only a hash is recorded, which a path can be compared
+//! with and which tells nobody where a person keeps files.
+
+use std::os::unix::ffi::OsStrExt;
+use std::path::{Component, Path, PathBuf};
+
+use tadoc_core::archive::{Base, Origin};
+use xxhash_rust::xxh64::xxh64;
+
+/// Where the names of an archive come from.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct NamesFrom {
+    /// The folder that names are relative to: an absolute path without links.
+    pub folder: PathBuf,
+    /// What stands before those relative paths in all names.
+    pub prefix: Vec<u8>,
+}
+
+/// How an archive's files were named, for files that are to be added.
+#[derive(Debug, Clone)]
+pub struct Naming {
+    base: Known,
+    prefix: Vec<u8>,
+}
+
+#[derive(Debug, Clone)]
+enum Known {
+    Folder(PathBuf),
+    Hash(u64),
+}
+
+impl Naming {
+    /// How the files of an archive were named; `None` where that is not recorded, or no longer
+    /// means anything.
+    pub(crate) fn of(origin: &Origin, archive: &Path) -> Option<Self> {
+        let base = match &origin.base {
+            Base::Unknown => return None,
+            Base::Relative(path) => Known::Folder(resolved(path, archive)?),
+            Base::Hashed(hash) => Known::Hash(*hash),
+        };
+        Some(Self { base, prefix: origin.prefix.clone() })
+    }
+
+    /// What stands before the paths in all names.
+    pub fn prefix(&self) -> &[u8] {
+        &self.prefix
+    }
+
+    /// The path of a file or folder from the archive's base; `None` if it is not below that. `path`
+    /// is absolute.
+    pub fn relative<'p>(&self, path: &'p Path) -> Option<&'p Path> {
+        match &self.base {
+            Known::Folder(folder) => path.strip_prefix(folder).ok(),
+            Known::Hash(hash) => {
+                let base = path.ancestors().find(|folder| hash_of(folder) == *hash)?;
+                path.strip_prefix(base).ok()
+            }
+        }
+    }
+}
+
+/// How a folder is recorded in an archive.
+pub(crate) fn base_of(folder: &Path, archive: &Path) -> Base {
+    let hashed = Base::Hashed(hash_of(folder));
+    let Some(beside) = folder_of(archive).filter(|_| folder.parent().is_some()) else {
+        return hashed;
+    };
+    if let Ok(below) = folder.strip_prefix(&beside) {
+        return Base::Relative(below.as_os_str().as_bytes().to_vec());
+    }
+    match beside.strip_prefix(folder) {
+        Ok(down) => {
+            let up: Vec<&[u8]> = down.components().map(|_| &b".."[..]).collect();
+            Base::Relative(up.join(&b'/'))
+        }
+        Err(_) => hashed,
+    }
+}
+
+/// The origin of an archive, as it is to be recorded in a copy at another path.
+pub(crate) fn moved(origin: &Origin, from: &Path, to: &Path) -> Origin {
+    let base = match &origin.base {
+        Base::Relative(path) => {
+            resolved(path, from).map_or(Base::Unknown, |folder| base_of(&folder, to))
+        }
+        other => other.clone(),
+    };
+    Origin { base, ..origin.clone() }
+}
+
+fn hash_of(folder: &Path) -> u64 {
+    xxh64(folder.as_os_str().as_bytes(), 0)
+}
+
+/// The folder that a path from the archive's folder leads to, if it is there.
+fn resolved(path: &[u8], archive: &Path) -> Option<PathBuf> {
+    let path = Path::new(std::ffi::OsStr::from_bytes(path));
+    folder_of(archive)?.join(path).canonicalize().ok()
+}
+
+/// The folder that an archive is in, or will be in, without links.
+fn folder_of(archive: &Path) -> Option<PathBuf> {
+    if let Ok(archive) = archive.canonicalize() {
+        return archive.parent().map(Path::to_owned);
+    }
+    match archive.parent() {
+        Some(folder) if folder.components().any(|part| part != Component::CurDir) => {
+            folder.canonicalize().ok()
+        }
+        _ => Path::new(".").canonicalize().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn origin(folder: &Path, archive: &Path) -> Origin {
+        Origin { base: base_of(folder, archive), ..Origin::default() }
+    }
+
+    #[test]
+    fn folders_are_recorded_from_the_archive_or_hashed() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        std::fs::create_dir_all(root.join("c")).unwrap();
+        let base = |of: &str, at: &str| base_of(&root.join(of), &root.join(at));
+        assert_eq!(base("a/b", "x.tdc"), Base::Relative(b"a/b".to_vec()));
+        assert_eq!(base("a", "a/x.tdc"), Base::Relative(b"".to_vec()));
+        assert_eq!(base("a", "a/b/x.tdc"), Base::Relative(b"..".to_vec()));
+        assert_eq!(base("", "a/b/x.tdc").clone(), Base::Relative(b"../..".to_vec()));
+        assert!(matches!(base("a", "c/x.tdc"), Base::Hashed(_)));
+        assert!(matches!(base_of(Path::new("/"), &root.join("x.tdc")), Base::Hashed(_)));
+        for (of, at) in [("a/b", "x.tdc"), ("a", "a/b/x.tdc"), ("a", "c/x.tdc")] {
+            let (of, at) = (root.join(of), root.join(at));
+            let naming = Naming::of(&origin(&of, &at), &at).unwrap();
+            assert_eq!(naming.relative(&of.join("d/e")), Some(Path::new("d/e")));
+            assert_eq!(naming.relative(&of), Some(Path::new("")));
+            assert_eq!(naming.relative(&root.join("c/elsewhere")), None);
+        }
+    }
+
+    #[test]
+    fn a_copy_elsewhere_means_the_same_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = folder.path().canonicalize().unwrap();
+        std::fs::create_dir_all(root.join("a/b")).unwrap();
+        std::fs::create_dir_all(root.join("c")).unwrap();
+        let (from, to) = (root.join("x.tdc"), root.join("c/x.tdc"));
+        let copy = moved(&origin(&root.join("a/b"), &from), &from, &to);
+        let naming = Naming::of(&copy, &to).unwrap();
+        assert_eq!(naming.relative(&root.join("a/b/d")), Some(Path::new("d")));
+        // A base that is gone names nothing.
+        std::fs::remove_dir(root.join("a/b")).unwrap();
+        assert!(Naming::of(&origin(&root.join("a/b"), &from), &from).is_none());
+    }
+}

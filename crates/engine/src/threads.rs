@@ -1,0 +1,58 @@
+//! Threads, where the system may refuse to start as many as are wanted.
+
+use std::thread::{Builder, Scope, ScopedJoinHandle};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use crate::error::{Error, Result};
+
+/// The most threads that any work is done on.
+pub const MOST_THREADS: usize = 1024;
+
+/// One thread a core.
+pub(crate) fn default_count() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+}
+
+/// A pool of so many threads, at most [`MOST_THREADS`], or of one a core. Where the system refuses to start
+/// them, it has fewer; where it refuses to start any, the pool is the current thread, which is then in no
+/// other.
+///
+/// # Errors
+/// [`Error::Threads`] where no thread can be started and the current one is in a pool already.
+pub fn pool(threads: Option<usize>) -> Result<ThreadPool> {
+    let mut count = threads.unwrap_or_else(default_count).clamp(1, MOST_THREADS);
+    loop {
+        let refused = match ThreadPoolBuilder::new().num_threads(count).build() {
+            Ok(pool) => return Ok(pool),
+            Err(refused) => refused,
+        };
+        if count > 1 {
+            count /= 2;
+            continue;
+        }
+        let alone = ThreadPoolBuilder::new().num_threads(1).use_current_thread().build();
+        return alone.map_err(|_| Error::Threads { source: std::io::Error::other(refused) });
+    }
+}
+
+/// Starts a thread of a scope.
+pub(crate) fn spawn<'scope, 'env, T: Send + 'scope>(
+    scope: &'scope Scope<'scope, 'env>,
+    work: impl FnOnce() -> T + Send + 'scope,
+) -> Result<ScopedJoinHandle<'scope, T>> {
+    let started = Builder::new().spawn_scoped(scope, work);
+    started.map_err(|source| Error::Threads { source })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_pool_has_more_threads_than_is_sensible() {
+        assert_eq!(pool(Some(3)).unwrap().current_num_threads(), 3);
+        assert_eq!(pool(Some(0)).unwrap().current_num_threads(), 1);
+        assert!(pool(None).unwrap().current_num_threads() <= MOST_THREADS);
+    }
+}

@@ -1,0 +1,156 @@
+//! One run of the command as a child process: bounded in time, memory and output, with its peak memory and
+//! processor time as the system tells them at its end (`wait4`). Costs a look at the process every few milliseconds.
+
+use std::fs::{self, File};
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result};
+use nix::sys::resource::{UsageWho, getrusage};
+use nix::sys::time::TimeValLike;
+use wait4::{ResUse, Wait4};
+
+/// A child that takes more memory is ended, so that it takes none from others.
+const MOST_MEMORY: u64 = 1 << 30;
+/// A child that prints more is ended, and what it printed is not compared.
+const MOST_OUTPUT: u64 = 64 << 20;
+/// Of standard error, so many bytes are kept.
+const MOST_ERRORS: usize = 16 << 10;
+/// The first looks at a child follow each other so quickly, later ones more slowly.
+const FIRST_LOOK: Duration = Duration::from_micros(400);
+const LAST_LOOK: Duration = Duration::from_millis(8);
+
+/// How a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum End {
+    Exit(i32),
+    Signal(i32),
+    /// It was ended for taking too long.
+    TimedOut,
+    /// It was ended for taking too much memory.
+    TooLarge,
+    /// It was ended for printing more than is kept.
+    TooLong,
+}
+
+/// What came of a run.
+#[derive(Debug)]
+pub struct Outcome {
+    pub end: End,
+    pub wall: Duration,
+    pub peak_bytes: u64,
+    pub stdout: Vec<u8>,
+    pub stderr: String,
+}
+
+impl Outcome {
+    /// What it wrote and how it exited, if it exited.
+    pub fn code(&self) -> Option<i32> {
+        match self.end {
+            End::Exit(code) => Some(code),
+            _ => None,
+        }
+    }
+}
+
+/// The command with arguments, in a folder, with both outputs in files there.
+pub fn command(binary: &Path, folder: &Path, arguments: &[String]) -> Result<Command> {
+    let create = |name: &str| {
+        let path = folder.join(name);
+        File::create(&path).with_context(|| format!("creating {}", path.display()))
+    };
+    let mut command = Command::new(binary);
+    command
+        .args(arguments)
+        .current_dir(folder)
+        .env("RAYON_NUM_THREADS", "2")
+        .env("RUST_BACKTRACE", "0")
+        .env_remove("RUST_LOG")
+        .stdin(Stdio::null())
+        .stdout(create(STDOUT)?)
+        .stderr(create(STDERR)?);
+    Ok(command)
+}
+
+/// Names of the files that a child's outputs go to. They are hidden, so that none is taken for a leftover.
+pub const STDOUT: &str = ".stdout";
+pub const STDERR: &str = ".stderr";
+
+/// Runs the command to its end, or to the end of the time that it is given.
+pub fn run(binary: &Path, folder: &Path, arguments: &[String], limit: Duration) -> Result<Outcome> {
+    let start = Instant::now();
+    let child = command(binary, folder, arguments)?.spawn();
+    let mut child = child.with_context(|| format!("running {}", binary.display()))?;
+    let stdout = folder.join(STDOUT);
+    let mut look = FIRST_LOOK;
+    let mut ended = None;
+    let used = loop {
+        if let Some(used) = child.try_wait4().context("waiting for a child")? {
+            break used;
+        }
+        let excess = if start.elapsed() > limit {
+            Some(End::TimedOut)
+        } else if look == LAST_LOOK && memory(&child) > MOST_MEMORY {
+            Some(End::TooLarge)
+        } else if look == LAST_LOOK && fs::metadata(&stdout).is_ok_and(|m| m.len() > MOST_OUTPUT) {
+            Some(End::TooLong)
+        } else {
+            None
+        };
+        if excess.is_some() {
+            ended = excess;
+            break end(child)?;
+        }
+        std::thread::sleep(look);
+        look = (look * 5 / 4).min(LAST_LOOK);
+    };
+    let wall = start.elapsed();
+    let exit = match (used.status.code(), used.status.signal()) {
+        (Some(code), _) => End::Exit(code),
+        (None, signal) => End::Signal(signal.unwrap_or(0)),
+    };
+    let errors = fs::read(folder.join(STDERR))?;
+    Ok(Outcome {
+        end: ended.unwrap_or(exit),
+        wall,
+        peak_bytes: used.rusage.maxrss,
+        stdout: fs::read(&stdout)?,
+        stderr: String::from_utf8_lossy(&errors[..errors.len().min(MOST_ERRORS)]).into_owned(),
+    })
+}
+
+/// Kills a child and waits for it.
+fn end(mut child: Child) -> Result<ResUse> {
+    child.kill().context("ending a child")?;
+    child.wait4().context("waiting for a child")
+}
+
+/// The memory that a process has had at most, as far as the system tells it now.
+fn memory(child: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
+    kibibytes.and_then(|number| number.trim().parse::<u64>().ok()).unwrap_or(0) * 1024
+}
+
+/// How many times longer work takes now than on a machine of its own: wall time by processor time of a thread that
+/// only computes. At least 1.
+pub fn load() -> f64 {
+    const WORK: Duration = Duration::from_millis(60);
+    let used = || -> Duration {
+        let usage =
+            getrusage(UsageWho::RUSAGE_THREAD).expect("the system tells what a thread used");
+        let time = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
+        Duration::from_micros(time.max(0) as u64)
+    };
+    let (start, before) = (Instant::now(), used());
+    let mut number = 1_u64;
+    while used() - before < WORK {
+        for _ in 0..10_000 {
+            number = std::hint::black_box(number.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 1);
+        }
+    }
+    (start.elapsed().as_secs_f64() / WORK.as_secs_f64()).max(1.0)
+}

@@ -1,0 +1,54 @@
+//! Any bytes as a stored view of an archive, with checksums that hold: it is refused, or tasks have answers,
+//! without a panic, and in bounded time and memory.
+#![no_main]
+
+use std::sync::LazyLock;
+
+use libfuzzer_sys::fuzz_target;
+use tadoc::answer::{Labels, Value};
+use tadoc::view::{Detail, open};
+use tadoc::{Analyzer, Corpus, Limits, Task};
+
+/// The words of a corpus may be anything, and so may its documents: no more are asked for.
+const ENOUGH: u64 = 1 << 16;
+
+/// An archive of as many documents as seeds have.
+static CORPUS: LazyLock<Corpus> = LazyLock::new(|| tadoc_fuzz::corpus("view.tdc"));
+
+fuzz_target!(|data: &[u8]| {
+    let corpus = &*CORPUS;
+    let mut view = data.to_vec();
+    if let Some(place) = view.get_mut(24..40) {
+        for (number, place) in corpus.archive().fingerprint().iter().zip(place.chunks_exact_mut(8)) {
+            place.copy_from_slice(&number.to_le_bytes());
+        }
+    }
+    tadoc_oracle::mend_view(&mut view);
+    std::fs::write(tadoc_fuzz::scratch("view.tdc.view"), &view).expect("a scratch file");
+    let names: Vec<&[u8]> = vec![b"name"; tadoc_fuzz::DOCUMENTS];
+    let fold = Analyzer::new().fold_case(true);
+    for (analyzer, detail) in [(&fold, Detail::Whole), (&Analyzer::new(), Detail::Counts)] {
+        let Ok((view, _)) = open(&[corpus], analyzer, None, detail, &()) else { continue };
+        if view.network().length() > ENOUGH {
+            continue;
+        }
+        let labels = Labels { terms: view.terms().texts(), documents: &names };
+        let tasks = [
+            Task::WordCount,
+            Task::Sort,
+            Task::TermVector,
+            Task::InvertedIndex,
+            Task::RankedInvertedIndex { n: 2 },
+        ];
+        for task in &tasks[..if detail == Detail::Counts { 2 } else { tasks.len() }] {
+            let Ok(answered) = tadoc::analytics::answer(&view, *task, &Limits::default()) else {
+                continue;
+            };
+            let given = answered.answer.for_each_part(labels, &mut |rows| {
+                rows.visit(0..rows.len(), &mut |row: &[Value<'_>]| assert!(!row.is_empty()));
+                Ok(())
+            });
+            given.expect("nothing is written");
+        }
+    }
+});
