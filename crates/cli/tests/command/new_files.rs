@@ -4,6 +4,7 @@
 use std::fs;
 use std::io::ErrorKind;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt, chown, symlink};
+use std::os::unix::process::CommandExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -178,6 +179,30 @@ fn what_replaces_a_file_is_for_the_same_people() {
             assert_eq!(rights(&folder, "a.tdc"), before, "{arguments:?}");
         }
         assert!(!is_given || (before.0, before.1) == SOMEBODY);
+    }
+}
+
+#[test]
+fn who_cannot_keep_the_group_keeps_its_members_out() {
+    let folder = with_archives();
+    if !give_away(&folder, "") {
+        return;
+    }
+    for (before, after) in [(0o664, 0o644), (0o604, 0o600)] {
+        for arguments in [
+            &["index", "--index", "fast", "a.tdc"][..],
+            &["index", "--index", "none", "a.tdc"],
+            &["compress", "b", "-o", "a.tdc", "--force"],
+        ] {
+            chown(folder.path("a.tdc"), Some(0), Some(0)).unwrap();
+            set_mode(&folder, "a.tdc", before);
+            let mut command = folder.command(arguments);
+            match command.uid(SOMEBODY.0).gid(SOMEBODY.1).status() {
+                Ok(status) => assert!(status.success(), "{arguments:?}"),
+                Err(error) => return println!("skipped: others cannot run this build: {error}"),
+            }
+            assert_eq!(rights(&folder, "a.tdc"), (SOMEBODY.0, SOMEBODY.1, after), "{arguments:?}");
+        }
     }
 }
 
