@@ -18,6 +18,7 @@ use super::phrase::PhraseArguments;
 use super::places::for_each_batch;
 use crate::arguments::examples;
 use crate::commands::archives::{DocumentArguments, WithArchive};
+use crate::commands::terms::AnalyzerArguments;
 use crate::failure::{Outcome, printable};
 use crate::interrupt;
 use crate::output::Output;
@@ -75,6 +76,9 @@ pub struct Kwic {
     format: FormatArguments,
 
     #[command(flatten)]
+    terms: AnalyzerArguments,
+
+    #[command(flatten)]
     reading: AccessArguments,
 }
 
@@ -88,7 +92,7 @@ const COLUMNS: &[Column] = &[
 
 impl Kwic {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let sought = self.phrase.sought("kwic")?;
+        let sought = self.phrase.sought("kwic", &self.terms)?;
         self.reading.open(&sought.archives, quiet, |opened| {
             let Some(asked) = sought.asked(opened, &self.documents)? else {
                 return Ok(Outcome::Negative);
