@@ -1,5 +1,6 @@
 //! Several archives as one corpus, documents by one name of flag everywhere, and refusals that say what to type.
 
+use serde_json::{Value, json};
 use tadoc_oracle::Document;
 
 use crate::access::archive;
@@ -307,4 +308,38 @@ fn windows_mean_the_same() {
     }
     folder.run(&["kwic", "c.tdc", "a", "--window", "3"]).exits(2);
     folder.run(&["kwic", "c.tdc", "a", "--context", "3"]).succeeds();
+}
+
+#[test]
+fn operations_are_asked_of_all_archives() {
+    let folder = opened();
+    archive(&folder, "c.tdc", &first());
+    let ask = |archives: &[&str], more: &[&str], lines: &[Value]| {
+        let input: String = lines.iter().map(|line| format!("{line}\n")).collect();
+        let arguments = [&["query"], archives, &["-f", "-"], more].concat();
+        folder.run_with(&arguments, input.as_bytes()).operations()
+    };
+    let lines = [
+        json!({"op": "count", "word": "heart"}),
+        json!({"op": "count", "word": "the", "document": "b/two.txt"}),
+        json!({"op": "search", "word": "connection"}),
+        json!({"op": "search", "word": "the tide"}),
+        json!({"op": "search", "word": "gauge", "document": "a/two.txt"}),
+        json!({"op": "extract", "document": "b/one.log", "offset": 2, "length": 10}),
+        json!({"op": "extract", "document": "none", "offset": 2, "length": 10}),
+        json!({"op": "sample", "k": 40, "seed": 3}),
+        json!({"op": "sample", "k": 4, "seed": 3, "document": "b/two.txt"}),
+    ];
+    assert_eq!(ask(&["a.tdc", "b.tdc"], &[], &lines), ask(&["all.tdc"], &[], &lines));
+    let lines = [
+        json!({"op": "search", "word": "oak"}),
+        json!({"op": "extract", "document": "a/one.log", "offset": 0, "length": 1}),
+        json!({"op": "sample", "k": 1, "seed": 3}),
+    ];
+    let results = ask(&["a.tdc", "c.tdc"], &["--with-archive"], &lines);
+    let names = ["a/one.log", "a/one.log"];
+    let found = json!({"offsets": [42, 42], "documents": names, "archives": ["a.tdc", "c.tdc"]});
+    assert_eq!(results[0], found);
+    assert!(results[1]["error"].as_str().unwrap().contains("is in a.tdc and in c.tdc"));
+    assert!(results[2]["words"][0]["archive"].as_str().unwrap().ends_with(".tdc"));
 }

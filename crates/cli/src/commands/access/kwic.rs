@@ -17,6 +17,7 @@ use super::phrase::PhraseArguments;
 use super::places::for_each_batch;
 use crate::arguments::examples;
 use crate::commands::archives::{DocumentArguments, WithArchive};
+use crate::commands::terms::AnalyzerArguments;
 use crate::failure::Outcome;
 use crate::output::Output;
 use crate::rows::{Format, FormatArguments, RowWriter};
@@ -77,6 +78,9 @@ pub struct Kwic {
     format: FormatArguments,
 
     #[command(flatten)]
+    terms: AnalyzerArguments,
+
+    #[command(flatten)]
     reading: AccessArguments,
 }
 
@@ -90,7 +94,7 @@ const COLUMNS: &[Column] = &[
 
 impl Kwic {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let sought = self.phrase.sought("kwic")?;
+        let sought = self.phrase.sought("kwic", &self.terms)?;
         self.reading.open(&sought.archives, quiet, |opened| {
             let Some(asked) = sought.asked(opened, &self.documents)? else {
                 return Ok(Outcome::Negative);

@@ -12,6 +12,7 @@ mod extract;
 mod find;
 mod find_query;
 mod head;
+mod joined;
 mod kwic;
 mod lines;
 mod phrase;

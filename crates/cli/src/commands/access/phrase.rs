@@ -32,9 +32,6 @@ pub struct PhraseArguments {
     /// It sees the word as --ignore-case and --stem make it; ^…$ makes it match the whole word.
     #[arg(long = "match", value_name = "REGEX", help_heading = "Terms")]
     matching: Option<String>,
-
-    #[command(flatten)]
-    terms: AnalyzerArguments,
 }
 
 /// What is looked for, and where.
@@ -47,9 +44,13 @@ pub struct Sought<'a> {
 }
 
 impl PhraseArguments {
-    /// Tells archives from the phrase.
-    pub fn sought(&self, command: &'static str) -> anyhow::Result<Sought<'_>> {
-        let analyzer = self.terms.analyzer()?;
+    /// Tells archives from the phrase, whose words are terms as `terms` says.
+    pub fn sought(
+        &self,
+        command: &'static str,
+        terms: &AnalyzerArguments,
+    ) -> anyhow::Result<Sought<'_>> {
+        let analyzer = terms.analyzer()?;
         if let Some(pattern) = &self.matching {
             let archives: Vec<PathBuf> = self.given.iter().map(PathBuf::from).collect();
             if let Some(missing) = missing_archive(&archives) {

@@ -2,7 +2,8 @@
 //!
 //! A thread of its own reads lines ([`super::super::batch`]); what has come in the meantime is a chunk, so that a client that waits for
 //! an answer gets it, and a long file is worked on in large pieces. Of a chunk, as many operations are run at a time
-//! as have answers of about [`PACK_BYTES`] together: memory is bounded by that and the largest single answer.
+//! as have answers of about [`PACK_BYTES`] together: memory is bounded by that and the largest single answer. [`super::joined`]
+//! has the archives.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -10,15 +11,13 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
-use tadoc::Error;
-use tadoc::access::{Operation, Outcome as Answer};
-use tadoc::backend::{Backends, Choice, Reads};
-use tadoc::text::unescape;
-use tadoc::update::Operation as Named;
+use tadoc::access::Operation;
+use tadoc::backend::{Backends, Choice};
 
-use super::Opened;
 use super::arguments::WorkArguments;
+use super::joined::{Answer, Documents, Joined, Located, Numbered};
 use crate::arguments::examples;
+use crate::commands::archives::{ArchiveArguments, WithArchive};
 use crate::commands::backend::TaskBackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
@@ -56,19 +55,25 @@ const DRAWN_BYTES: u64 = 160;
 ///
 /// What is wrong with an operation is told as {"error":"…"}; the exit code is then 1, and standard error says
 /// how many failed. Names of documents are as `tadoc list` prints them. Empty lines are skipped.
+///
+/// Several archives are asked as one corpus. A document that is in two of them is an error. With
+/// --with-archive, {"archives":[…]} is beside "documents", and words have an "archive".
 #[derive(Debug, Args)]
 #[command(verbatim_doc_comment, after_help = examples!(
     "tadoc query corpus.tdc -f operations.jsonl > results.jsonl"
+    "tadoc query 2023.tdc 2024.tdc --with-archive -f operations.jsonl"
     "echo '{\"op\":\"count\",\"word\":\"gauge\"}' | tadoc query corpus.tdc -f -"
 ))]
 pub struct Query {
-    /// The archive
-    #[arg(value_name = "ARCHIVE", value_hint = ValueHint::FilePath)]
-    archive: PathBuf,
+    #[command(flatten)]
+    archives: ArchiveArguments,
 
     /// The operations; - is standard input, whose results are printed as they come
     #[arg(short, long, value_name = "OPS.jsonl", value_hint = ValueHint::FilePath)]
     file: PathBuf,
+
+    #[command(flatten)]
+    with_archive: WithArchive,
 
     #[command(flatten)]
     reading: WorkArguments,
@@ -88,19 +93,20 @@ impl Query {
             Some(_) => Backends::new(Choice::Cpu, None),
             None => self.backend.backends()?,
         };
-        self.reading.open(std::slice::from_ref(&self.archive), in_pool, quiet, |opened| {
-            let opened = &opened[0];
-            let reads = Reads::new(&opened.access, &backends, bytes / LINE_BYTES);
-            let reads = opened.told(reads)?;
+        self.reading.open(&self.archives.archives, in_pool, quiet, |opened| {
+            let joined = Joined::new(opened, &backends, bytes / LINE_BYTES)?;
+            let mut run = Run {
+                joined,
+                with_archive: self.with_archive.with_archive,
+                tally: Tally::default(),
+            };
             let mut output = Output::new();
             let mut chunks = Chunks::start(from, LONGEST_LINE)?;
-            let mut tally = Tally::default();
             let answered = loop {
                 match chunks.next() {
                     Ok(None) => break Ok(()),
                     Ok(Some(lines)) => {
-                        if let Err(error) = answer(opened, &reads, &lines, &mut output, &mut tally)
-                        {
+                        if let Err(error) = run.answer(&lines, &mut output) {
                             break Err(error);
                         }
                     }
@@ -117,178 +123,165 @@ impl Query {
                     output.finish(Err(error))?;
                 }
             }
-            Ok(tally.outcome())
+            Ok(run.tally.outcome())
         })
     }
 }
 
-/// Runs the operations of some lines, and writes their results.
-fn answer(
-    opened: &Opened<'_>,
-    reads: &Reads<'_, '_>,
-    lines: &[Line],
-    output: &mut Output,
-    tally: &mut Tally,
-) -> anyhow::Result<()> {
-    let operations: Vec<Result<Operation, String>> = lines
-        .par_iter()
-        .map(|line| numbered(opened, operation::parse(line.bytes()?, Taken::Reads)?))
-        .collect();
-    let sizes = sizes(opened, reads, &operations);
-    let mut start = 0;
-    while start < operations.len() {
-        let mut bytes = 0_u64;
-        let fitting = sizes[start..].iter().take_while(|&&size| {
-            bytes = bytes.saturating_add(size);
-            bytes <= PACK_BYTES
-        });
-        // At least one, however large it is.
-        let end = start + fitting.count().max(1);
-        write(opened, reads, &operations[start..end], output, tally)?;
-        start = end;
+/// Operations on their way.
+struct Run<'q, 'c> {
+    joined: Joined<'q, 'c>,
+    with_archive: bool,
+    tally: Tally,
+}
+
+impl Run<'_, '_> {
+    /// Runs the operations of some lines, and writes their results.
+    fn answer(&mut self, lines: &[Line], output: &mut Output) -> anyhow::Result<()> {
+        let documents = self.joined.documents;
+        let operations: Vec<Result<Located, String>> = lines
+            .par_iter()
+            .map(|line| documents.locate(operation::parse(line.bytes()?, Taken::Reads)?))
+            .collect();
+        let sizes = self.sizes(&operations);
+        let mut start = 0;
+        while start < operations.len() {
+            let mut bytes = 0_u64;
+            let fitting = sizes[start..].iter().take_while(|&&size| {
+                bytes = bytes.saturating_add(size);
+                bytes <= PACK_BYTES
+            });
+            // At least one, however large it is.
+            let end = start + fitting.count().max(1);
+            self.write(&operations[start..end], output)?;
+            start = end;
+        }
+        Ok(output.flush()?)
     }
-    Ok(output.flush()?)
-}
 
-/// The operation with its document by number.
-fn numbered(opened: &Opened<'_>, operation: Named) -> Result<Operation, String> {
-    let find = |name: Option<Vec<u8>>| name.map(|name| find(opened, &name)).transpose();
-    Ok(match operation {
-        Named::Extract { document, offset, length } => {
-            Operation::Extract { document: self::find(opened, &document)?, offset, length }
+    /// About how many bytes of memory the answer of each operation takes.
+    fn sizes(&self, operations: &[Result<Located, String>]) -> Vec<u64> {
+        let mut sizes: Vec<u64> =
+            operations.iter().map(|operation| self.most_bytes(operation)).collect();
+        let is_search = |located: &Located| matches!(located.operation, Operation::Search { .. });
+        let uncertain: Vec<usize> = (0..operations.len())
+            .filter(|&place| {
+                sizes[place] > SMALL_BYTES && operations[place].as_ref().is_ok_and(is_search)
+            })
+            .collect();
+        let counts: Vec<Located> = uncertain
+            .iter()
+            .filter_map(|&place| Some(operations[place].as_ref().ok()?.counted()))
+            .collect();
+        let counts: Vec<&Located> = counts.iter().collect();
+        for (&place, counted) in uncertain.iter().zip(self.joined.run(&counts)) {
+            // One that fails has no offsets.
+            let count = if let Ok(Answer::Count(count)) = counted { count } else { 0 };
+            let in_all = operations[place].as_ref().is_ok_and(is_of_all);
+            sizes[place] = sizes[place].min(bytes_of_offsets(count, in_all));
         }
-        Named::Search { document, phrase } => {
-            Operation::Search { document: find(document)?, phrase }
-        }
-        Named::Count { document, phrase } => Operation::Count { document: find(document)?, phrase },
-        Named::Sample { document, count, seed } => {
-            Operation::Sample { document: find(document)?, count, seed }
-        }
-        edit => unreachable!("{edit:?} is no read"),
-    })
-}
+        sizes
+    }
 
-/// The document of a name, as it is or as `tadoc list` prints it.
-fn find(opened: &Opened<'_>, name: &[u8]) -> Result<u32, String> {
-    let found = |name: &[u8]| {
-        opened.documents.binary_search_by(|document| document.name[..].cmp(name)).ok()
-    };
-    let escaped = || found(&unescape(std::str::from_utf8(name).ok()?)?);
-    found(name)
-        .or_else(escaped)
-        .map(|place| place as u32)
-        .ok_or_else(|| Error::NoSuchDocument { name: name.to_vec() }.to_string())
-}
+    /// Runs operations together, and writes their results.
+    fn write(
+        &mut self,
+        operations: &[Result<Located, String>],
+        output: &mut Output,
+    ) -> anyhow::Result<()> {
+        let good: Vec<&Located> =
+            operations.iter().filter_map(|operation| operation.as_ref().ok()).collect();
+        let mut answers = self.joined.run(&good).into_iter();
+        let answers: Vec<Result<(&Located, Answer), String>> = operations
+            .iter()
+            .map(|operation| match operation {
+                Ok(located) => match answers.next() {
+                    Some(Ok(answer)) => Ok((located, answer)),
+                    Some(Err(error)) => Err(error.to_string()),
+                    None => Err("it was not run".into()),
+                },
+                Err(wrong) => Err(wrong.clone()),
+            })
+            .collect();
+        self.tally.operations += answers.len() as u64;
+        self.tally.failed += answers.iter().filter(|answer| answer.is_err()).count() as u64;
+        let (documents, with_archive) = (self.joined.documents, self.with_archive);
+        let written: Vec<Vec<u8>> = answers
+            .into_par_iter()
+            .with_min_len(64)
+            .fold(Vec::new, |mut to, answer| {
+                write_result(documents, with_archive, answer, &mut to);
+                to
+            })
+            .collect();
+        for piece in written {
+            output.json_lines(&piece)?;
+        }
+        Ok(())
+    }
 
-/// About how many bytes of memory the answer of each operation takes.
-fn sizes(
-    opened: &Opened<'_>,
-    reads: &Reads<'_, '_>,
-    operations: &[Result<Operation, String>],
-) -> Vec<u64> {
-    let mut sizes: Vec<u64> =
-        operations.iter().map(|operation| most_bytes(opened, operation)).collect();
-    let uncertain: Vec<usize> = (0..operations.len())
-        .filter(|&place| {
-            sizes[place] > SMALL_BYTES && matches!(operations[place], Ok(Operation::Search { .. }))
-        })
-        .collect();
-    let counts: Vec<Operation> = uncertain
-        .iter()
-        .filter_map(|&place| match &operations[place] {
-            Ok(Operation::Search { document, phrase }) => {
-                Some(Operation::Count { document: *document, phrase: phrase.clone() })
+    /// How many bytes of memory the answer to an operation may take.
+    fn most_bytes(&self, operation: &Result<Located, String>) -> u64 {
+        let located = match operation {
+            Ok(located) => located,
+            Err(wrong) => return wrong.len() as u64,
+        };
+        let bytes = self.joined.documents.bytes(located);
+        match (&located.operation, bytes) {
+            // In memory and as text.
+            (Operation::Extract { length, .. }, bytes) => {
+                (*length).min(bytes.unwrap_or(0)).saturating_mul(3)
             }
-            _ => None,
-        })
-        .collect();
-    for (&place, counted) in uncertain.iter().zip(reads.run(&counts)) {
-        // One that fails has no offsets.
-        let count = if let Ok(Answer::Count(count)) = counted { count } else { 0 };
-        let in_all = matches!(operations[place], Ok(Operation::Search { document: None, .. }));
-        sizes[place] = sizes[place].min(bytes_of_offsets(count, in_all));
-    }
-    sizes
-}
-
-/// Runs operations together, and writes their results.
-fn write(
-    opened: &Opened<'_>,
-    reads: &Reads<'_, '_>,
-    operations: &[Result<Operation, String>],
-    output: &mut Output,
-    tally: &mut Tally,
-) -> anyhow::Result<()> {
-    let good: Vec<Operation> =
-        operations.iter().filter_map(|operation| operation.as_ref().ok()).cloned().collect();
-    let mut outcomes = reads.run(&good).into_iter();
-    let outcomes: Vec<Result<(&Operation, Answer), String>> = operations
-        .iter()
-        .map(|operation| match operation {
-            Ok(operation) => match outcomes.next() {
-                Some(Ok(outcome)) => Ok((operation, outcome)),
-                Some(Err(error)) => Err(error.to_string()),
-                None => Err("it was not run".into()),
-            },
-            Err(wrong) => Err(wrong.clone()),
-        })
-        .collect();
-    tally.operations += outcomes.len() as u64;
-    tally.failed += outcomes.iter().filter(|outcome| outcome.is_err()).count() as u64;
-    let written: Vec<Vec<u8>> = outcomes
-        .into_par_iter()
-        .with_min_len(64)
-        .fold(Vec::new, |mut to, outcome| {
-            write_result(opened, outcome, &mut to);
-            to
-        })
-        .collect();
-    for piece in written {
-        output.json_lines(&piece)?;
-    }
-    Ok(())
-}
-
-/// How many bytes of memory the answer to an operation may take.
-fn most_bytes(opened: &Opened<'_>, operation: &Result<Operation, String>) -> u64 {
-    match operation {
-        // In memory and as text.
-        Ok(Operation::Extract { document, length, .. }) => {
-            (*length).min(opened.bytes(*document)).saturating_mul(3)
+            // There is something between words.
+            (Operation::Search { .. }, Some(bytes)) => bytes_of_offsets(bytes / 2 + 1, false),
+            (Operation::Search { .. }, None) => u64::MAX,
+            (Operation::Sample { count, .. }, _) => count.saturating_mul(DRAWN_BYTES),
+            (Operation::Count { .. }, _) => OFFSET_BYTES,
         }
-        // There is something between words.
-        Ok(Operation::Search { document: Some(document), .. }) => {
-            bytes_of_offsets(opened.bytes(*document) / 2 + 1, false)
-        }
-        Ok(Operation::Search { document: None, .. }) => u64::MAX,
-        Ok(Operation::Sample { count, .. }) => count * DRAWN_BYTES,
-        Ok(Operation::Count { .. }) => OFFSET_BYTES,
-        Err(wrong) => wrong.len() as u64,
     }
-}
-
-/// About how many bytes offsets take; `in_all` with the names of documents.
-fn bytes_of_offsets(count: u64, in_all: bool) -> u64 {
-    count.saturating_mul(OFFSET_BYTES + if in_all { NAME_BYTES } else { 0 })
 }
 
 /// Writes the result of an operation on a line of its own.
 fn write_result(
-    opened: &Opened<'_>,
-    outcome: Result<(&Operation, Answer), String>,
+    of: Documents<'_, '_>,
+    with_archive: bool,
+    answer: Result<(&Located, Answer), String>,
     to: &mut Vec<u8>,
 ) {
-    match outcome {
+    match answer {
         Ok((_, Answer::Bytes(bytes))) => result::bytes(to, &bytes),
-        Ok((Operation::Search { document: None, .. }, Answer::Offsets(documents))) => {
-            result::offsets_in_all(to, &documents, |&document| opened.name(document));
+        Ok((located, Answer::Offsets(documents))) if is_of_all(located) => {
+            let told: [result::Names<'_, Numbered>; 2] = [
+                ("documents", &|&document| of.name(document).to_vec()),
+                ("archives", &|&document| of.archive(document).to_vec()),
+            ];
+            let told = &told[..1 + usize::from(with_archive)];
+            result::offsets_in_all(to, &documents, told);
         }
         Ok((_, Answer::Offsets(documents))) => result::offsets(to, &documents),
         Ok((_, Answer::Count(count))) => result::count(to, count),
         Ok((_, Answer::Words(words))) => result::words(
             to,
-            words.iter().map(|drawn| (opened.name(drawn.document), drawn.offset, &drawn.word[..])),
+            words.iter().map(|drawn| {
+                let document = (drawn.archive, drawn.document);
+                result::Word {
+                    archive: with_archive.then(|| of.archive(document)),
+                    document: of.name(document),
+                    offset: drawn.offset,
+                    word: &drawn.word,
+                }
+            }),
         ),
         Err(wrong) => result::error(to, &wrong),
     }
+}
+
+/// Whether an operation is a search in all documents.
+fn is_of_all(located: &Located) -> bool {
+    matches!(located.operation, Operation::Search { document: None, .. })
+}
+
+/// About how many bytes offsets take; `in_all` with the names of documents.
+fn bytes_of_offsets(count: u64, in_all: bool) -> u64 {
+    count.saturating_mul(OFFSET_BYTES + if in_all { NAME_BYTES } else { 0 })
 }

@@ -12,6 +12,7 @@ use super::phrase::{Asked, PhraseArguments};
 use super::places::{self, Places, for_each_batch};
 use crate::arguments::examples;
 use crate::commands::archives::{DocumentArguments, WithArchive};
+use crate::commands::terms::AnalyzerArguments;
 use crate::failure::Outcome;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::units;
@@ -54,6 +55,9 @@ pub struct Search {
     format: FormatArguments,
 
     #[command(flatten)]
+    terms: AnalyzerArguments,
+
+    #[command(flatten)]
     reading: AccessArguments,
 }
 
@@ -90,12 +94,15 @@ pub struct Count {
     format: FormatArguments,
 
     #[command(flatten)]
+    terms: AnalyzerArguments,
+
+    #[command(flatten)]
     reading: AccessArguments,
 }
 
 impl Search {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let sought = self.phrase.sought("search")?;
+        let sought = self.phrase.sought("search", &self.terms)?;
         self.reading.open(&sought.archives, quiet, |opened| {
             let Some(asked) = sought.asked(opened, &self.documents)? else {
                 return Ok(Outcome::Negative);
@@ -121,7 +128,7 @@ const COUNTS: &[Column] = &[Column::text("document"), Column::count("count")];
 
 impl Count {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let sought = self.phrase.sought("count")?;
+        let sought = self.phrase.sought("count", &self.terms)?;
         self.reading.open(&sought.archives, quiet, |opened| {
             let Some(asked) = sought.asked(opened, &self.documents)? else {
                 return Ok(Outcome::Negative);

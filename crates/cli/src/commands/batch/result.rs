@@ -15,25 +15,26 @@ pub fn offsets<D>(to: &mut Vec<u8>, documents: &[(D, Vec<u64>)]) {
     to.extend_from_slice(b"}\n");
 }
 
-/// The same, with the name of a document for each offset.
-pub fn offsets_in_all<D, N: AsRef<[u8]>>(
-    to: &mut Vec<u8>,
-    documents: &[(D, Vec<u64>)],
-    name_of: impl Fn(&D) -> N,
-) {
+/// Names of what each offset is of, and the key that they are told under.
+pub type Names<'n, D> = (&'static str, &'n dyn Fn(&D) -> Vec<u8>);
+
+/// The same, with the name of a document for each offset, and others.
+pub fn offsets_in_all<D>(to: &mut Vec<u8>, documents: &[(D, Vec<u64>)], told: &[Names<'_, D>]) {
     put_offsets(to, documents);
-    to.extend_from_slice(b",\"documents\":");
-    let mut name = Vec::new();
-    let of_offsets = documents.iter().flat_map(|(document, offsets)| {
-        (0..offsets.len()).map(move |place| (place == 0).then_some(document))
-    });
-    list(to, of_offsets, |to, document| {
-        if let Some(document) = document {
-            name.clear();
-            string(&mut name, &printed(name_of(document).as_ref()));
-        }
-        to.extend_from_slice(&name);
-    });
+    for (key, name_of) in told {
+        to.extend_from_slice(format!(",\"{key}\":").as_bytes());
+        let mut name = Vec::new();
+        let of_offsets = documents.iter().flat_map(|(document, offsets)| {
+            (0..offsets.len()).map(move |place| (place == 0).then_some(document))
+        });
+        list(to, of_offsets, |to, document| {
+            if let Some(document) = document {
+                name.clear();
+                string(&mut name, &printed(&name_of(document)));
+            }
+            to.extend_from_slice(&name);
+        });
+    }
     to.extend_from_slice(b"}\n");
 }
 
@@ -44,11 +45,26 @@ pub fn count(to: &mut Vec<u8>, count: u64) {
     to.extend_from_slice(b"}\n");
 }
 
-/// Words that were drawn: the name of the document, the offset and the word.
-pub fn words<'w>(to: &mut Vec<u8>, words: impl Iterator<Item = (&'w [u8], u64, &'w [u8])>) {
+/// A word that was drawn.
+pub struct Word<'w> {
+    /// Where it is told.
+    pub archive: Option<&'w [u8]>,
+    pub document: &'w [u8],
+    pub offset: u64,
+    pub word: &'w [u8],
+}
+
+/// Words that were drawn.
+pub fn words<'w>(to: &mut Vec<u8>, words: impl Iterator<Item = Word<'w>>) {
     to.extend_from_slice(b"{\"words\":");
-    list(to, words, |to, (document, offset, word)| {
-        to.extend_from_slice(b"{\"document\":");
+    list(to, words, |to, Word { archive, document, offset, word }| {
+        to.push(b'{');
+        if let Some(archive) = archive {
+            to.extend_from_slice(b"\"archive\":");
+            string(to, &printed(archive));
+            to.push(b',');
+        }
+        to.extend_from_slice(b"\"document\":");
         string(to, &printed(document));
         to.extend_from_slice(b",\"offset\":");
         number(to, offset);

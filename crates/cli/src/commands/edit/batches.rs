@@ -285,13 +285,19 @@ fn write(
         match answer {
             Ok(Answer::Bytes(bytes)) => result::bytes(&mut lines, &bytes),
             Ok(Answer::Offsets(documents)) if with_documents => {
-                result::offsets_in_all(&mut lines, &documents, |name| name.clone());
+                let names: result::Names<'_, Vec<u8>> = ("documents", &|name| name.clone());
+                result::offsets_in_all(&mut lines, &documents, &[names]);
             }
             Ok(Answer::Offsets(documents)) => result::offsets(&mut lines, &documents),
             Ok(Answer::Count(count)) => result::count(&mut lines, count),
             Ok(Answer::Words(words)) => result::words(
                 &mut lines,
-                words.iter().map(|(name, offset, word)| (&name[..], *offset, &word[..])),
+                words.iter().map(|(document, offset, word)| result::Word {
+                    archive: None,
+                    document,
+                    offset: *offset,
+                    word,
+                }),
             ),
             Ok(Answer::Done) => result::done(&mut lines),
             Err(error) => result::error(&mut lines, &error.to_string()),
