@@ -95,26 +95,35 @@ pub fn sample_each(
     Ok(())
 }
 
+/// The same words, all at once.
+///
+/// # Errors
+/// As [`sample_each`], and where the words are more than the memory allowed for the first archive.
+pub fn sample(archives: &[(&Access<'_>, &Scope)], count: u64, seed: u64) -> Result<Vec<Sampled>> {
+    let Some((first, _)) = archives.first() else { return Ok(Vec::new()) };
+    let taken = first.corpus.budget().share();
+    let mut all = Vec::new();
+    let mut fits = Ok(());
+    sample_each(archives, count, seed, &mut |words| {
+        let bytes: usize = words.iter().map(Sampled::bytes).sum();
+        fits = taken.grow(bytes as u64, WHAT);
+        if fits.is_err() {
+            return ControlFlow::Break(());
+        }
+        all.append(words);
+        ControlFlow::Continue(())
+    })?;
+    fits?;
+    Ok(all)
+}
+
 impl Access<'_> {
-    /// Draws words of this archive, all at once: [`sample_each`] for one.
+    /// Draws words of this archive: [`sample`] for one.
     ///
     /// # Errors
-    /// As [`sample_each`], and where the words are more than the memory allowed.
+    /// As [`sample`].
     pub fn sample(&self, count: u64, seed: u64, scope: &Scope) -> Result<Vec<Sampled>> {
-        let taken = self.corpus.budget().share();
-        let mut all = Vec::new();
-        let mut fits = Ok(());
-        sample_each(&[(self, scope)], count, seed, &mut |words| {
-            let bytes: usize = words.iter().map(Sampled::bytes).sum();
-            fits = taken.grow(bytes as u64, WHAT);
-            if fits.is_err() {
-                return ControlFlow::Break(());
-            }
-            all.append(words);
-            ControlFlow::Continue(())
-        })?;
-        fits?;
-        Ok(all)
+        sample(&[(self, scope)], count, seed)
     }
 
     /// The words of some numbers within stretches, ascending.
