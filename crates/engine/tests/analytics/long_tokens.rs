@@ -112,7 +112,7 @@ fn long_lines_are_whole_documents_or_refused() {
     assert_eq!(lengths, [6, BYTES as u64 + 1, 4]);
     // An eighth of the memory is allowed, which is more than the line has, and then less.
     compressed(Some(256 << 20), &folder.path().join("b.tdc")).unwrap();
-    std::fs::write(&file, vec![b'x'; 40 << 20]).unwrap();
+    std::fs::write(&file, vec![b'x'; 48 << 20]).unwrap();
     let refused = compressed(Some(256 << 20), &folder.path().join("c.tdc"));
     assert!(matches!(refused, Err(Error::LongLine { .. })), "{refused:?}");
     assert!(!folder.path().join("c.tdc").exists());

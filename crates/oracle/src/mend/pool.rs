@@ -140,9 +140,11 @@ fn mend_blocks(pool: &mut [u8], table: &Range<usize>, identity: u64) {
         else {
             continue;
         };
-        if get(pool, entry) == 0 || get(pool, entry + 16) == 0 {
+        // An operation that is not done has no list.
+        if get(pool, entry) == 0 {
             continue;
         }
+        directory_end = directory_end.min(list.start - table.start);
         let sections: Option<Vec<Range<usize>>> =
             list.clone().step_by(16).map(|at| place(at, get(pool, at + 8))).collect();
         let Some(sections) = sections else { continue };
@@ -151,8 +153,10 @@ fn mend_blocks(pool: &mut [u8], table: &Range<usize>, identity: u64) {
             hash.update(&pool[section.clone()]);
             directory_end = directory_end.min(section.start - table.start);
         }
-        hash.update(&pool[list.clone()]);
-        directory_end = directory_end.min(list.start - table.start);
+        hash.update(&pool[list]);
+        if get(pool, entry + 16) == 0 {
+            continue;
+        }
         put(pool, entry + 16, hash.digest().max(1));
     }
 }

@@ -198,7 +198,7 @@ fn write_texts(sample: &Path, folder: &Path) -> Result<()> {
         .collect();
     write("binary/digits", digits.as_bytes())?;
     let mail = read("mail/001-readings-too-high.txt")?;
-    write("repetitive/mail", &mail.repeat(700))
+    write("repetitive/letters", &mail.repeat(700))
 }
 
 /// Archives without edits.
@@ -220,7 +220,7 @@ fn archives(workshop: &Workshop<'_>) -> Result<Vec<Victim>> {
         ("lines", "a.log:0000000002", "compress lines --split lines -o a.tdc"),
         ("empty", "b", "compress empty -o a.tdc"),
         ("binary", "digits", "compress binary -o a.tdc"),
-        ("repetitive", "mail", "compress repetitive -o a.tdc"),
+        ("repetitive", "letters", "compress repetitive -o a.tdc"),
     ] {
         workshop.run_all(&[command])?;
         let word = if kind == "lines" { "INFO" } else { "gauge" };
