@@ -243,7 +243,8 @@ pub fn on_archive(asked: &Asked, stored: bool) -> Vec<Probe> {
     probes.extend([
         Probe::with(&["info", ARCHIVE, "--json"], Answer::Figures),
         Probe::with(&["verify", ARCHIVE], Answer::Figures),
-        Probe::with(&["restore", ARCHIVE, "-C", FOLDER], Answer::Folder),
+        // Documents, as an archive of its texts has them: files that were split are others.
+        Probe::with(&["restore", ARCHIVE, "-C", FOLDER, "--pieces"], Answer::Folder),
         Probe::with(&["query", ARCHIVE, "-f", QUERIES], Answer::Lines),
         Probe::with(&["word-count", ARCHIVE, "-o", ROWS], Answer::File),
     ]);

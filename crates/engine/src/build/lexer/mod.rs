@@ -20,6 +20,8 @@ const LONGEST_SEPARATOR: usize = 128;
 /// goes on behind the cut as behind any other word. So a token bounds memory, and text can be cut in two
 /// beside every token.
 pub const LONGEST_WORD: usize = 1 << 16;
+/// Bytes of a character in UTF-8, at the most.
+const LONGEST_CHARACTER: usize = 4;
 
 /// Which bytes are words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -154,7 +156,9 @@ fn cut(
         }
         position = word_start;
         if position < text.len() {
-            position = cut_word(text, position, word_end(text, position));
+            // No further than a word can go: the same bytes would be gone over again behind the cut.
+            let seen = &text[..text.len().min(position + LONGEST_WORD + LONGEST_CHARACTER)];
+            position = cut_word(text, position, word_end(seen, position));
             emit(position, kind);
         }
     }
