@@ -64,7 +64,8 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         return ExitCode::from(interrupt::exit_code());
     }
     let mut told = message(error);
-    if kind_of(error) == Some(io::ErrorKind::FileTooLarge) {
+    // A journal keeps what the system said as text.
+    if kind_of(error) == Some(io::ErrorKind::FileTooLarge) || told.contains("File too large") {
         told.push_str("; raise the limit for files (`ulimit -f`), or write to another file system");
     }
     if is_bad_pattern(error) {

@@ -259,6 +259,7 @@ fn content(kind: &str) -> &'static str {
         "DICT" => "dictionary",
         "ITEM" => "grammar: items (tokens and rules)",
         "SYMB" | "SYMD" => "grammar: symbols",
+        "ORIG" => "origin: what names are relative to",
         "ROOT" => "grammar: ends of documents",
         _ => "",
     }

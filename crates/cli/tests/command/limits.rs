@@ -78,7 +78,6 @@ fn closed_standard_output_is_an_error() {
         &["edit", "c.tdc", "-f", "questions"],
         &["demo"],
         &["completions", "bash"],
-        &["man"],
     ] {
         let output = by_shell(&folder, "exec \"$0\" \"$@\" >&-", arguments);
         assert_fails(&output, "standard output");

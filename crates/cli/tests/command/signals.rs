@@ -147,7 +147,7 @@ const COMMANDS: &[(bool, &[&str])] = &[
     (false, &["count", "c.tdc", "the"]),
     (false, &["kwic", "c.tdc", "the", "-o", "new.tsv"]),
     (false, &["sample", "c.tdc", "-k", "100000", "--seed", "1"]),
-    (false, &["find", "c.tdc", "the", "of"]),
+    (false, &["find", "c.tdc", "the of"]),
     (false, &["grep", "-n", "t.*e", "c.tdc"]),
     (false, &["insert", "e.tdc", "a", "5", "--text", "new"]),
     (false, &["append", "e.tdc", "a", "--text", "new"]),
