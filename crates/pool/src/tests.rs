@@ -479,7 +479,8 @@ fn elements_at_work_pass_the_check_or_are_made_again() {
         let newer = if slots.0[1] > slots.1[1] { slots.0 } else { slots.1 };
         newer[32 + 3]
     };
-    // The operation of each level, from the last rules up, and how many are made again if it is changed.
+    // The operation of each level, from the last rules up, and how many at least are made again if it is
+    // changed.
     for (operation, first, again) in [(0, 4, 3), (1, 2, 2), (2, 0, 1)] {
         let mut image = image.clone();
         let own = table + 8 * first..table + 8 * (first + 2);
@@ -488,6 +489,8 @@ fn elements_at_work_pass_the_check_or_are_made_again() {
         let place = marks + 8 * operation as usize;
         image[place..place + 8].copy_from_slice(&mark.max(1).to_le_bytes());
         let medium = Arc::new(Simulated::from_image(&image, ROOM));
-        assert_eq!(run(&medium).unwrap(), (expected.clone(), again), "operation {operation}");
+        let (found, made) = run(&medium).unwrap();
+        assert_eq!(found, expected, "operation {operation}");
+        assert!(made >= again, "operation {operation}: {made} made again");
     }
 }

@@ -5,7 +5,7 @@
 //! the next white space. Cost: some 0.4 ns a byte of ASCII; the lexer's own on the rest.
 
 use tadoc::Lexer;
-use tadoc::build::lexer::TokenKind;
+use tadoc::build::lexer::{LONGEST_WORD, TokenKind};
 
 /// Bytes of a block: the bits of a mask.
 const BLOCK: usize = 64;
@@ -16,6 +16,15 @@ const STRETCH: usize = 512;
 struct Masks {
     word: u64,
     beyond: u64,
+}
+
+/// Appends a word of ASCII, cut as the lexer cuts long ones.
+fn push(words: &mut Vec<(u32, u32)>, mut start: u32, end: u32) {
+    while end - start > LONGEST_WORD as u32 {
+        words.push((start, start + LONGEST_WORD as u32));
+        start += LONGEST_WORD as u32;
+    }
+    words.push((start, end));
 }
 
 /// Appends start and end of every word of the text to `words`, and calls `full` whenever there are `batch`
@@ -64,7 +73,7 @@ pub fn words(
         if let Some(start) = open
             && edges != 0
         {
-            words.push((start, at(edges)));
+            push(words, start, at(edges));
             edges &= edges - 1;
             open = None;
         }
@@ -84,7 +93,7 @@ pub fn words(
         }
     }
     if let Some(start) = open {
-        words.push((start, text.len() as u32));
+        push(words, start, text.len() as u32);
     }
     full(words);
 }
