@@ -19,6 +19,7 @@ pub mod grammar;
 pub mod navigation;
 pub mod new_file;
 pub mod packed;
+pub mod parallel;
 pub mod storage;
 pub mod task;
 pub mod unfinished;

@@ -94,7 +94,6 @@ pub mod grep;
 mod memory;
 mod names;
 mod origin;
-mod parallel;
 pub mod progress;
 pub mod text;
 pub mod threads;

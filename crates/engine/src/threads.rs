@@ -36,6 +36,15 @@ pub fn pool(threads: Option<usize>) -> Result<ThreadPool> {
     }
 }
 
+/// Does work in a pool of threads. What rayon makes of it is compiled once and not once for a caller.
+pub fn install<T: Send>(pool: &ThreadPool, work: impl FnOnce() -> T + Send) -> T {
+    let mut work = Some(work);
+    let mut result = None;
+    let once: &mut (dyn FnMut() + Send) = &mut || result = work.take().map(|work| work());
+    pool.install(once);
+    result.expect("the work was done")
+}
+
 /// Starts a thread of a scope.
 pub(crate) fn spawn<'scope, 'env, T: Send + 'scope>(
     scope: &'scope Scope<'scope, 'env>,

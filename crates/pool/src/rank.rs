@@ -6,7 +6,7 @@
 //!
 //! Cost: two sweeps over the counts, and one more for every further operation. Size: a key a row.
 
-use rayon::prelude::*;
+use tadoc_core::parallel;
 
 use crate::Result;
 use crate::check::are_ends;
@@ -52,15 +52,13 @@ pub fn rank<K: Key>(
     top: Option<usize>,
 ) -> Result<Blocks> {
     let least = least.max(1);
-    let sizes = (0..stretches).into_par_iter().map(|stretch| {
+    let of_stretches = parallel::map(stretches, &|stretch| {
         let mut sizes = [0_u64; CLASSES];
         sweep(stretch, &mut |_, count| sizes[class(count)] += u64::from(count >= least));
         sizes
     });
-    let sizes = sizes.reduce(
-        || [0; CLASSES],
-        |one, other| std::array::from_fn(|class| one[class] + other[class]),
-    );
+    let sizes: [u64; CLASSES] =
+        std::array::from_fn(|class| of_stretches.iter().map(|sizes| sizes[class]).sum());
     let row_bytes = size_of::<(u64, K)>() as u64;
     let most = (work.memory() / PART_OF_MEMORY / row_bytes)
         .clamp(*ROWS_AT_ONCE.start(), *ROWS_AT_ONCE.end());

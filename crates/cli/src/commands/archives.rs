@@ -58,7 +58,7 @@ impl ReadArguments {
         &self,
         work: impl FnOnce() -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
-        self.threads.pool()?.install(work)
+        tadoc::threads::install(&self.threads.pool()?, work)
     }
 
     /// Opens one archive.

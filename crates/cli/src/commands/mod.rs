@@ -57,7 +57,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn on_all_threads(
     work: impl FnOnce() -> anyhow::Result<Outcome> + Send,
 ) -> anyhow::Result<Outcome> {
-    Threads::default().pool()?.install(work)
+    tadoc::threads::install(&Threads::default().pool()?, work)
 }
 
 /// Opens an archive; what goes wrong is told with its path.

@@ -6,7 +6,7 @@
 use std::ops::ControlFlow;
 
 use rayon::prelude::*;
-use tadoc_core::Share;
+use tadoc_core::{Share, parallel};
 
 use super::pipeline::{GROUP, Pipeline, Request};
 use super::segment::Measure;
@@ -129,20 +129,16 @@ impl Access<'_> {
     /// The words of some numbers within stretches, ascending.
     fn words_of(&self, stretches: &[Stretch], draws: &[(u64, u64)]) -> Result<Vec<Sampled>> {
         let taken = self.corpus.budget().share();
-        let found: Vec<Vec<Sampled>> = draws
-            .par_chunks(DRAWN_AT_ONCE)
-            .map_init(
-                || (Reader::new(self), Pipeline::default()),
-                |(reader, pipeline), chunk| {
-                    let mut words = Vec::with_capacity(chunk.len());
-                    for group in chunk.chunks(GROUP) {
-                        self.words_at(stretches, group, reader, pipeline, &taken, &mut words)?;
-                    }
-                    Ok(words)
-                },
-            )
-            .collect::<Result<_>>()?;
-        Ok(found.into_iter().flatten().collect())
+        let chunks: Vec<&[(u64, u64)]> = draws.chunks(DRAWN_AT_ONCE).collect();
+        let make = || (Reader::new(self), Pipeline::default());
+        let found = parallel::map_with(&make, chunks.len(), &|(reader, pipeline), chunk| {
+            let mut words = Vec::with_capacity(chunks[chunk].len());
+            for group in chunks[chunk].chunks(GROUP) {
+                self.words_at(stretches, group, reader, pipeline, &taken, &mut words)?;
+            }
+            Ok(words)
+        });
+        Ok(found.into_iter().collect::<Result<Vec<_>>>()?.into_iter().flatten().collect())
     }
 
     /// Runs of places of roots that a scope has, with the words before each.

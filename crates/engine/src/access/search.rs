@@ -14,8 +14,7 @@
 use std::ops::{ControlFlow, Range};
 
 use hashbrown::HashMap;
-use rayon::prelude::*;
-use tadoc_core::Share;
+use tadoc_core::{Share, parallel};
 
 use super::counts::{self, Counts, Passed};
 use super::cursor::Cursor;
@@ -75,16 +74,14 @@ impl Access<'_> {
             let stretches = search.stretches(&parts);
             // A few stretches for each thread, and then their offsets in order: an answer of any length streams.
             for wave in stretches.chunks(4 * rayon::current_num_threads()) {
-                let found: Vec<(Vec<u64>, Option<Finder<'_, '_, '_>>)> = wave
-                    .par_iter()
-                    .map(|(part, places)| {
-                        let places = Places::Range(places.clone());
-                        let mut finder = Finder::new(&search, part, places, occurrences);
-                        let mut offsets = Vec::new();
-                        let more = finder.fill(OFFSETS_AT_ONCE, &mut offsets)?;
-                        Ok((offsets, more.then_some(finder)))
-                    })
-                    .collect::<Result<_>>()?;
+                let found = parallel::try_map(wave.len(), &|stretch| -> Result<_> {
+                    let (part, places) = &wave[stretch];
+                    let places = Places::Range(places.clone());
+                    let mut finder = Finder::new(&search, part, places, occurrences);
+                    let mut offsets = Vec::new();
+                    let more = finder.fill(OFFSETS_AT_ONCE, &mut offsets)?;
+                    Ok((offsets, more.then_some(finder)))
+                })?;
                 for ((part, _), (mut offsets, mut rest)) in wave.iter().zip(found) {
                     loop {
                         if !offsets.is_empty() && visit(part.document, &offsets).is_break() {

@@ -10,9 +10,9 @@ use std::sync::OnceLock;
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
-use rayon::prelude::*;
 use tadoc_core::archive::Dictionary;
 use tadoc_core::archive::dictionary::TokenForm;
+use tadoc_core::parallel;
 
 use super::unpacked::{FirstTokens, Unpacked};
 use crate::error::Result;
@@ -313,23 +313,21 @@ impl TokenStore {
             Source::Blocks(blocks) => blocks.cuts(),
             Source::Elsewhere(firsts) => firsts.cuts(),
         };
-        let lists: Vec<Vec<T>> = cuts
-            .into_par_iter()
-            .map(|Range { start: mut token, end }| {
-                let mut list = Vec::new();
-                while token < end {
-                    let bytes = self.get(token)?;
-                    let word = &bytes[leading_space(bytes)..];
-                    let both = leading_space(bytes) == 0
-                        && token + 1 < end
-                        && self.get(token + 1)?.strip_prefix(b" ") == Some(word);
-                    let next = token + 1 + u32::from(both);
-                    list.extend(each(word, token..next));
-                    token = next;
-                }
-                Ok(list)
-            })
-            .collect::<Result<_>>()?;
+        let lists = parallel::try_map(cuts.len(), &|cut| -> Result<Vec<T>> {
+            let Range { start: mut token, end } = cuts[cut];
+            let mut list = Vec::new();
+            while token < end {
+                let bytes = self.get(token)?;
+                let word = &bytes[leading_space(bytes)..];
+                let both = leading_space(bytes) == 0
+                    && token + 1 < end
+                    && self.get(token + 1)?.strip_prefix(b" ") == Some(word);
+                let next = token + 1 + u32::from(both);
+                list.extend(each(word, token..next));
+                token = next;
+            }
+            Ok(list)
+        })?;
         Ok(lists.into_iter().flatten().collect())
     }
 }

@@ -10,7 +10,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use tadoc_core::parallel::{for_each, split};
 
 use super::keys::{Key, Wide};
 
@@ -260,9 +260,10 @@ fn sort_pieces<R: Record>(records: &mut [R], scratch: &mut [R], bits: u32) {
         *place += 1;
     }
     records.copy_from_slice(scratch);
-    let pieces = crate::parallel::split(records, sizes.iter().copied());
-    let rooms = crate::parallel::split(scratch, sizes.iter().copied());
-    pieces.into_par_iter().zip(rooms).for_each(|(piece, room)| sort(piece, room, shift));
+    let pieces = split(records, sizes.iter().copied());
+    let rooms = split(scratch, sizes.iter().copied());
+    let pieces = pieces.into_iter().zip(rooms).collect();
+    for_each(pieces, &|_, (piece, room)| sort(piece, room, shift));
 }
 
 /// Digit by digit, the lowest first; all digits are counted in one pass before. A digit that is the same

@@ -12,9 +12,9 @@
 use std::io;
 use std::ops::Range;
 
-use rayon::prelude::*;
 use tadoc_core::Network;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+use tadoc_core::parallel::map_with;
 
 use super::columns::SEQUENCE_DOCUMENTS;
 use super::inverted_index::rank;
@@ -259,16 +259,14 @@ impl<K: Key + Record<Key = K>> RankedIndex<'_, K> {
             );
             for first in pass.clone().step_by(at_once) {
                 let last = pass.end.min(first + at_once);
-                let sorters = || (Sorter::default(), Sorter::default());
-                let made = (first..last).into_par_iter().with_max_len(1).map_init(
-                    sorters,
-                    |(of_root, of_rules), bucket| {
+                let sorters = || (Sorter::<R>::default(), Sorter::<(K, u32)>::default());
+                let buckets: Vec<BucketRows<K>> =
+                    map_with(&sorters, last - first, &|(of_root, of_rules), number| {
+                        let bucket = first + number;
                         let root = of_root.sorted(&filled.root, bucket, bits);
                         let rules = of_rules.sorted(&filled.rules, bucket, low_bits);
                         self.rows(root.len(), |place| unpack(bucket, root[place]), rules)
-                    },
-                );
-                let buckets: Vec<BucketRows<K>> = made.collect();
+                    });
                 let mut end = 0;
                 let ends = buckets.iter().map(|bucket| {
                     end += bucket.documents.len() as u64;

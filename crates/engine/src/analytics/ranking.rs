@@ -6,8 +6,7 @@
 use std::ops::Range;
 
 use rayon::prelude::*;
-
-use crate::parallel::split;
+use tadoc_core::parallel::{for_each, map, split};
 
 /// Counts below this are put in order by counting, the others by comparing.
 const CLASSES: usize = 128;
@@ -49,24 +48,21 @@ impl<K: Copy + Ord + Default + Send + Sync> Ranking<K> {
     /// Ranks rows. Buckets are in the order of keys.
     pub(super) fn new(buckets: Vec<Bucket<K>>) -> Self {
         let is_high = |count: u64| count >= CLASSES as u64;
-        let mut high: Vec<(u64, K)> = buckets
-            .par_iter()
-            .flat_map_iter(|bucket| &bucket.more)
-            .filter(|&&(_, count)| is_high(count))
-            .map(|&(key, count)| (count, key))
-            .collect();
+        let high = map(buckets.len(), &|bucket| {
+            let rows = buckets[bucket].more.iter().filter(|&&(_, count)| is_high(count));
+            rows.map(|&(key, count)| (count, key)).collect::<Vec<(u64, K)>>()
+        });
+        let mut high = high.concat();
         high.par_sort_unstable_by(|one, other| other.0.cmp(&one.0).then(one.1.cmp(&other.1)));
         // How many rows of each low count each bucket has.
-        let sizes: Vec<[u32; CLASSES]> = buckets
-            .par_iter()
-            .map(|bucket| {
-                let mut sizes = [0; CLASSES];
-                let low = bucket.more.iter().filter(|&&(_, count)| !is_high(count));
-                low.for_each(|&(_, count)| sizes[count as usize] += 1);
-                sizes[1] = bucket.once.len() as u32;
-                sizes
-            })
-            .collect();
+        let sizes: Vec<[u32; CLASSES]> = map(buckets.len(), &|bucket| {
+            let bucket = &buckets[bucket];
+            let mut sizes = [0; CLASSES];
+            let low = bucket.more.iter().filter(|&&(_, count)| !is_high(count));
+            low.for_each(|&(_, count)| sizes[count as usize] += 1);
+            sizes[1] = bucket.once.len() as u32;
+            sizes
+        });
         let total = buckets.iter().map(|bucket| bucket.once.len() + bucket.more.len()).sum();
         let mut keys = vec![K::default(); total];
         let mut runs: Vec<(u64, u64)> = Vec::new();
@@ -96,7 +92,8 @@ impl<K: Copy + Ord + Default + Send + Sync> Ranking<K> {
         for (number, place) in in_order.into_iter().enumerate() {
             places[number % buckets.len()].push(place);
         }
-        buckets.into_par_iter().zip(places).for_each(|(bucket, mut places)| {
+        let buckets = buckets.into_iter().zip(places).collect();
+        for_each(buckets, &|_, (bucket, mut places): (Bucket<K>, Vec<&mut [K]>)| {
             let of_class = |count: u64| CLASSES - 1 - count as usize;
             places[of_class(1)].copy_from_slice(&bucket.once);
             for (key, count) in bucket.more.into_iter().filter(|&(_, count)| !is_high(count)) {

@@ -10,6 +10,7 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
+use tadoc_core::parallel::{for_each, map, map_with};
 use tadoc_core::{Grammar, Network, Part};
 
 use super::keys::Key;
@@ -56,42 +57,33 @@ pub(super) fn make<K: Key + Record<Key = K>>(
     let symbols: Vec<AtomicU32> = (0..total).map(|_| AtomicU32::new(0)).collect();
     let layout = Layout::new(windows.key_bits(), total);
     let per_thread = rows.len().div_ceil(4 * rayon::current_num_threads()).max(1);
-    let filled: Vec<Buckets<(K, u32)>> = rows
-        .par_chunks(per_thread)
-        .enumerate()
-        .map(|(chunk, of_chunk)| {
-            let mut buckets = Buckets::new(layout);
-            for (row, place) in of_chunk.iter().zip(chunk * per_thread..) {
-                let mut at = starts[place];
-                row.sequences(&windows, |key| {
-                    buckets.push(layout.bucket(key), (key, at));
-                    at += 1;
-                });
-                for rule in row.rules(network, packing.n) {
-                    symbols[at as usize].store(rule, Ordering::Relaxed);
-                    at += 1;
-                }
+    let chunks: Vec<&[Row]> = rows.chunks(per_thread).collect();
+    let filled: Vec<Buckets<(K, u32)>> = map(chunks.len(), &|chunk| {
+        let mut buckets = Buckets::new(layout);
+        for (row, place) in chunks[chunk].iter().zip(chunk * per_thread..) {
+            let mut at = starts[place];
+            row.sequences(&windows, |key| {
+                buckets.push(layout.bucket(key), (key, at));
+                at += 1;
+            });
+            for rule in row.rules(network, packing.n) {
+                symbols[at as usize].store(rule, Ordering::Relaxed);
+                at += 1;
             }
-            buckets.finish()
-        })
-        .collect();
+        }
+        buckets.finish()
+    });
     // The sequences of a bucket get their numbers when it is known how many come before.
-    let sorted: Vec<Vec<(K, u32)>> = (0..layout.buckets())
-        .into_par_iter()
-        .with_max_len(1)
-        .map_init(Sorter::default, |sorter, bucket| {
+    let sorted: Vec<Vec<(K, u32)>> =
+        map_with(&Sorter::default, layout.buckets(), &|sorter: &mut Sorter<_>, bucket| {
             sorter.sorted(&filled, bucket, layout.low_bits).to_vec()
-        })
-        .collect();
+        });
     drop(filled);
-    let distinct: Vec<Vec<K>> = sorted
-        .par_iter()
-        .map(|records| {
-            let mut keys: Vec<K> = records.iter().map(|&(key, _)| key).collect();
-            keys.dedup();
-            keys
-        })
-        .collect();
+    let distinct: Vec<Vec<K>> = map(sorted.len(), &|bucket| {
+        let mut keys: Vec<K> = sorted[bucket].iter().map(|&(key, _)| key).collect();
+        keys.dedup();
+        keys
+    });
     let mut first = 0_u32;
     let firsts: Vec<u32> = distinct
         .iter()
@@ -101,14 +93,13 @@ pub(super) fn make<K: Key + Record<Key = K>>(
             before
         })
         .collect();
-    sorted.par_iter().zip(&firsts).for_each(|(records, &first)| {
-        let mut number = first;
+    for_each(sorted, &|bucket, records: Vec<(K, u32)>| {
+        let mut number = firsts[bucket];
         for (place, &(key, position)) in records.iter().enumerate() {
             number += u32::from(place > 0 && records[place - 1].0 != key);
             symbols[position as usize].store(number, Ordering::Relaxed);
         }
     });
-    drop(sorted);
     let keys = distinct.concat();
     let item_count = keys.len() as u32;
     if u64::from(item_count) + u64::from(network.grammar().rule_count()) > u64::from(u32::MAX) {

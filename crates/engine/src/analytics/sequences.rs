@@ -16,8 +16,8 @@ use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::Mutex;
 
-use rayon::prelude::*;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+use tadoc_core::parallel::map_with;
 
 use super::columns::{PAIR_COUNTS, SEQUENCE_COUNTS};
 use super::keys::Key;
@@ -129,13 +129,12 @@ fn count<K: Key + Record<Key = K>>(
     bits: u32,
     least: u64,
 ) -> Vec<Bucket<K>> {
-    let buckets = pass.clone().into_par_iter().with_max_len(1);
-    let sorters = || (Sorter::default(), Sorter::default());
-    let counted = buckets.map_init(sorters, |(of_root, of_rules), bucket| {
+    let sorters = || (Sorter::<K>::default(), Sorter::<(K, u64)>::default());
+    map_with(&sorters, pass.len(), &|(of_root, of_rules), number| {
+        let bucket = pass.start + number;
         let root = of_root.sorted(&filled.root, bucket, bits);
         count_bucket(root, of_rules.sorted(&filled.rules, bucket, bits), least)
-    });
-    counted.collect()
+    })
 }
 
 fn count_bucket<K: Key>(root: &[K], rules: &[(K, u64)], least: u64) -> Bucket<K> {

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
 use tadoc_core::Network;
+use tadoc_core::parallel::map;
 
 use super::keys::Key;
 use super::partition::{Buckets, Layout, Record, passes};
@@ -58,13 +58,10 @@ pub(super) struct Filled<R, S> {
 }
 
 /// Cuts `0..end` into stretches of about equal size.
-fn stretches(end: u32) -> impl IndexedParallelIterator<Item = Range<u32>> {
-    let count = (rayon::current_num_threads() * STRETCHES_PER_THREAD) as u64;
-    let cut = move |number: u64| (u64::from(end) * number / count) as u32;
-    (0..count as u32)
-        .into_par_iter()
-        .map(move |number| cut(number.into())..cut(u64::from(number) + 1))
-        .with_max_len(1)
+fn map_stretches<T: Send>(end: u32, work: &(dyn Fn(Range<u32>) -> T + Sync)) -> Vec<T> {
+    let count = rayon::current_num_threads() * STRETCHES_PER_THREAD;
+    let cut = |number: usize| (u64::from(end) * number as u64 / count as u64) as u32;
+    map(count, &|number| work(cut(number)..cut(number + 1)))
 }
 
 impl<C: Crossings> Sites<C> {
@@ -94,25 +91,24 @@ impl<C: Crossings> Sites<C> {
     /// How many crossings each bucket has.
     fn count(&self) -> Vec<u64> {
         let buckets = self.layout.buckets();
-        let of_root = stretches(self.network().grammar().root().len() as u32).map(|stretch| {
+        let root = self.network().grammar().root().len() as u32;
+        let of_root = map_stretches(root, &|stretch| {
             let mut counts = vec![0_u64; buckets];
             self.crossings.of_root(stretch, |_, key| counts[self.layout.bucket(key)] += 1);
             counts
         });
-        let of_rules = stretches(self.network().grammar().rule_count()).map(|stretch| {
+        let of_rules = map_stretches(self.network().grammar().rule_count(), &|stretch| {
             let mut counts = vec![0_u64; buckets];
             for rule in stretch {
                 self.crossings.of_rule(rule, |key| counts[self.layout.bucket(key)] += 1);
             }
             counts
         });
-        of_root.chain(of_rules).reduce(
-            || vec![0; buckets],
-            |mut sums, counts| {
-                sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-                sums
-            },
-        )
+        let mut sums = vec![0; buckets];
+        for counts in of_root.into_iter().chain(of_rules) {
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        sums
     }
 
     /// Makes the crossings of a pass. `of_root` makes a record of a document's place and a key, `of_rule` of a rule and
@@ -125,7 +121,8 @@ impl<C: Crossings> Sites<C> {
     ) -> Filled<R, S> {
         let all = pass.len() == self.layout.buckets();
         let in_pass = |bucket: usize| all || pass.contains(&bucket);
-        let root = stretches(self.network().grammar().root().len() as u32).map(|stretch| {
+        let root = self.network().grammar().root().len() as u32;
+        let root = map_stretches(root, &|stretch| {
             let mut buckets = Buckets::new(self.layout);
             self.crossings.of_root(stretch, |document, key| {
                 let bucket = self.layout.bucket(key);
@@ -137,7 +134,7 @@ impl<C: Crossings> Sites<C> {
             });
             buckets.finish()
         });
-        Filled { root: root.collect(), rules: self.fill_rules(pass, of_rule) }
+        Filled { root, rules: self.fill_rules(pass, of_rule) }
     }
 
     /// The same for rules alone.
@@ -148,7 +145,7 @@ impl<C: Crossings> Sites<C> {
     ) -> Vec<Buckets<S>> {
         let all = pass.len() == self.layout.buckets();
         let in_pass = |bucket: usize| all || pass.contains(&bucket);
-        let rules = stretches(self.network().grammar().rule_count()).map(|stretch| {
+        map_stretches(self.network().grammar().rule_count(), &|stretch| {
             let mut buckets = Buckets::new(self.layout);
             for rule in stretch {
                 self.crossings.of_rule(rule, |key| {
@@ -161,7 +158,6 @@ impl<C: Crossings> Sites<C> {
                 });
             }
             buckets.finish()
-        });
-        rules.collect()
+        })
     }
 }

@@ -5,9 +5,9 @@
 
 use rayon::prelude::*;
 use tadoc_core::Grammar;
+use tadoc_core::parallel::split;
 
 use super::prune::Bodies;
-use crate::parallel::split;
 
 /// Marks a rule that has no number yet, and in the end one that nothing uses.
 const UNNUMBERED: u32 = u32::MAX;

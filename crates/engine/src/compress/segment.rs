@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 use tadoc_core::archive::{EncodedDictionary, EncodedSegment};
+use tadoc_core::parallel::map_concat;
 use tadoc_core::{Grammar, TokenSequence};
 
 use super::Builder;
@@ -10,7 +11,6 @@ use crate::build::builder::{CancelFlag, Cancelled, GrammarBuilder, share};
 use crate::build::dictionary::MergedDictionary;
 use crate::build::repair::RePair;
 use crate::build::sequitur::Sequitur;
-use crate::parallel::map_concat;
 use crate::{Level, SegmentInfo};
 
 /// Builds and encodes a segment on the threads of the current pool. The figures say nothing yet about which

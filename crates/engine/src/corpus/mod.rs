@@ -12,10 +12,9 @@ use std::io::Write;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
-use rayon::prelude::*;
 use tadoc_core::archive::journal::Journal;
 use tadoc_core::archive::{Archive, Dictionary, DocumentTable, Index, PieceHasher, Summary};
-use tadoc_core::{Budget, Grammar, MemoryLimit};
+use tadoc_core::{Budget, Grammar, MemoryLimit, parallel};
 
 use self::digests::Comparison;
 use self::expand::Segment;
@@ -281,9 +280,10 @@ impl Corpus {
     }
 
     /// Makes those segments that edits have touched, side by side: for who needs all of them.
-    pub(crate) fn prepare(&self, numbers: impl IntoParallelIterator<Item = usize>) -> Result<()> {
-        let edit = |number| self.find_segment(number).map(|_| ());
-        numbers.into_par_iter().try_for_each(edit)
+    pub(crate) fn prepare(&self, numbers: impl IntoIterator<Item = usize>) -> Result<()> {
+        let numbers: Vec<usize> = numbers.into_iter().collect();
+        let edit = |place: usize| self.find_segment(numbers[place]).map(|_| ());
+        parallel::try_map(numbers.len(), &edit).map(|_| ())
     }
 
     /// The number that a segment has in the archive, or what edits have made of it.

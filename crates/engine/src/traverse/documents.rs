@@ -11,10 +11,9 @@
 //! it where the text has fewer than 2^32 words.
 
 use std::ops::Range;
-use std::sync::Mutex;
 
-use rayon::prelude::*;
 use tadoc_core::Network;
+use tadoc_core::parallel::map_with;
 
 use super::ordered_set::OrderedSet;
 use super::tables::Tables;
@@ -333,19 +332,11 @@ pub fn map_documents_in<T: Send>(
     documents: Range<usize>,
     work: impl Fn(&mut Walker, Range<usize>) -> T + Sync,
 ) -> Vec<T> {
+    let groups = groups(network, documents);
     // A walker is large, so they are handed from group to group.
-    let idle: Mutex<Vec<Walker>> = Mutex::new(Vec::new());
-    groups(network, documents)
-        .into_par_iter()
-        .with_max_len(1)
-        .map(|documents| {
-            let kept = idle.lock().expect("no thread panics while it holds the lock").pop();
-            let mut walker = kept.unwrap_or_else(|| Walker::new(network, tables));
-            let result = work(&mut walker, documents);
-            idle.lock().expect("no thread panics while it holds the lock").push(walker);
-            result
-        })
-        .collect()
+    map_with(&|| Walker::new(network, tables), groups.len(), &|walker: &mut Walker, group| {
+        work(walker, groups[group].clone())
+    })
 }
 
 /// Runs of documents with about equally many symbols.

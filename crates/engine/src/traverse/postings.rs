@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use rayon::prelude::*;
+use tadoc_core::parallel::map;
 
 /// Ranges of items a thread.
 const RANGES_PER_THREAD: usize = 2;
@@ -65,16 +65,10 @@ impl Postings {
     pub fn new(lists: &[DocumentLists], item_count: u32) -> Self {
         let ranges = rayon::current_num_threads() * RANGES_PER_THREAD;
         let size = (item_count as usize).div_ceil(ranges).max(1);
-        let parts = (0..(item_count as usize).div_ceil(size))
-            .into_par_iter()
-            .map(|part| {
-                let first = part * size;
-                PostingsPart::new(
-                    lists,
-                    first as u32..(first + size).min(item_count as usize) as u32,
-                )
-            })
-            .collect();
+        let parts = map((item_count as usize).div_ceil(size), &|part| {
+            let first = part * size;
+            PostingsPart::new(lists, first as u32..(first + size).min(item_count as usize) as u32)
+        });
         Self { size, parts }
     }
 

@@ -9,9 +9,9 @@
 
 use rayon::prelude::*;
 use tadoc_core::Network;
+use tadoc_core::parallel::split;
 
 use crate::memory::Zeroed;
-use crate::parallel::split;
 
 /// Rules that a thread takes at a time.
 const RULES_AT_ONCE: usize = 1 << 12;

@@ -12,10 +12,10 @@ use std::ops::{Bound, Range, RangeBounds};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
+use tadoc_core::parallel::split;
 use tadoc_core::{Network, Part};
 
 use super::RULES_AT_ONCE;
-use crate::parallel::split;
 
 /// Tables of counters take at most so many bytes, all together.
 const TABLE_BYTES: usize = 48 << 20;

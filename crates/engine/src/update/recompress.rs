@@ -8,13 +8,12 @@ use std::ops::Range;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use rayon::prelude::*;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::journal::ArchiveLock;
 use tadoc_core::archive::{
     Archive, ArchiveWriter, EncodedDictionary, EncodedSegment, Summary, Tokens,
 };
-use tadoc_core::{Grammar, MemoryLimit};
+use tadoc_core::{Grammar, MemoryLimit, parallel};
 
 use super::digests::digests;
 use super::editor::Editor;
@@ -184,7 +183,7 @@ impl Recompression<'_> {
             let work = |cancel: &CancelFlag| {
                 let make =
                     |number| make(corpus, number, builder, before.level, most_symbols, cancel);
-                let makes = || group.clone().into_par_iter().map(make).collect::<Result<Vec<_>>>();
+                let makes = || parallel::try_map(group.len(), &|place| make(group.start + place));
                 // Both need the edited segments.
                 pool.install(|| corpus.prepare(group.clone()))?;
                 // Digests are found beside the first segments that are made: much of both runs on one thread.

@@ -10,9 +10,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use rayon::prelude::*;
 use tadoc_core::archive::{Dictionary, EncodedDictionary, Tokens};
 use tadoc_core::grammar::Slices;
+use tadoc_core::parallel;
 use tadoc_core::{Array, Budget, Grammar, Share};
 
 use super::dictionary::{EditedDictionary, UNUSED};
@@ -22,7 +22,6 @@ use super::plan::PlannedPart;
 use crate::build::interner::Interner;
 use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
-use crate::parallel;
 
 /// Loose text is lexed in pieces of about so many bytes.
 const LEXED_AT_ONCE: usize = 1 << 20;
@@ -88,18 +87,16 @@ pub(super) fn edit(
         .grammar
         .rule_weights(|token| stored.tokens.length(token))
         .map_err(tadoc_core::Error::from)?;
-    let cut: Vec<Stretch> = shares(parts, &stored.grammar)
-        .into_par_iter()
-        .map(|parts| {
-            let mut cutter = Cutter::new(stored, &rule_bytes, lexer, &work);
-            for part in parts {
-                cutter.part(part, texts)?;
-            }
-            let Cutter { symbols, loose, runs, document_ends, .. } = cutter;
-            let lexed = Lexed::new(&loose, &runs, lexer, &work)?;
-            Ok(Stretch { symbols, runs, document_ends, lexed })
-        })
-        .collect::<Result<_>>()?;
+    let shares = shares(parts, &stored.grammar);
+    let cut: Vec<Stretch> = parallel::try_map(shares.len(), &|share| -> Result<Stretch> {
+        let mut cutter = Cutter::new(stored, &rule_bytes, lexer, &work);
+        for part in shares[share] {
+            cutter.part(part, texts)?;
+        }
+        let Cutter { symbols, loose, runs, document_ends, .. } = cutter;
+        let lexed = Lexed::new(&loose, &runs, lexer, &work)?;
+        Ok(Stretch { symbols, runs, document_ends, lexed })
+    })?;
     drop(rule_bytes);
     assemble(stored, cut)
 }
@@ -460,12 +457,12 @@ impl Lexed {
             stretches.push(stretch);
             rest = behind;
         }
-        let lexed: Vec<(Interner, Vec<u32>, Vec<Places>)> = stretches
-            .into_par_iter()
-            .map(|stretch| {
+        type LexedStretch = (Interner, Vec<u32>, Vec<Places>);
+        let lexed: Vec<LexedStretch> =
+            parallel::try_map(stretches.len(), &|stretch| -> Result<LexedStretch> {
                 let (mut interner, mut tokens) = (Interner::default(), Vec::new());
-                let mut of_texts = Vec::with_capacity(stretch.len());
-                for (run, text) in stretch {
+                let mut of_texts = Vec::with_capacity(stretches[stretch].len());
+                for (run, text) in stretches[stretch] {
                     let (text, first) = (&loose[text.clone()], tokens.len());
                     let mut start = 0;
                     lexer.tokens(text, |end, kind| {
@@ -478,8 +475,7 @@ impl Lexed {
                     of_texts.push((*run, first..tokens.len()));
                 }
                 Ok((interner, tokens, of_texts))
-            })
-            .collect::<Result<_>>()?;
+            })?;
         let mut of_runs = vec![Vec::new(); runs.len()];
         let (mut interners, mut tokens) = (Vec::new(), Vec::new());
         for (stretch, (interner, of_stretch, of_texts)) in lexed.into_iter().enumerate() {

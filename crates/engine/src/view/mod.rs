@@ -14,13 +14,13 @@ use std::borrow::Cow;
 
 use rayon::prelude::*;
 use tadoc_core::archive::{open_view, write_view};
+use tadoc_core::parallel::split;
 use tadoc_core::{Grammar, Network, Part, Share, Terms, View};
 
 use self::segment::{Piece, Source};
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
-use crate::parallel::split;
 use crate::progress::{Observer, Phase};
 use crate::traverse;
 

@@ -12,10 +12,9 @@ use std::cmp::Reverse;
 use std::io;
 use std::ops::Range;
 
-use rayon::prelude::*;
-use tadoc_core::Network;
 use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+use tadoc_core::{Network, parallel};
 
 use super::Budget;
 use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
@@ -317,7 +316,8 @@ impl<K: Key, H: Key, C: Count> Answer for RankedIndex<'_, K, H, C> {
         };
         let at_once = rayon::current_num_threads() * PIECES_PER_THREAD;
         for pieces in self.pieces.chunks(at_once) {
-            let made = pieces.par_iter().with_max_len(1).map(|piece| {
+            let made = parallel::map(pieces.len(), &|number| {
+                let piece = &pieces[number];
                 let mut sites = self.sorted(piece);
                 let mut next = 0;
                 let rows = self.rows(piece, &sites, &mut next);
@@ -328,7 +328,7 @@ impl<K: Key, H: Key, C: Count> Answer for RankedIndex<'_, K, H, C> {
                 (rows, sites, next)
             });
             let mut whole = Vec::new();
-            for (piece, (rows, sites, mut next)) in pieces.iter().zip(made.collect::<Vec<_>>()) {
+            for (piece, (rows, sites, mut next)) in pieces.iter().zip(made) {
                 whole.push(rows);
                 // What it has more goes before the rows of the next one.
                 while next < sites.len() {

@@ -20,6 +20,11 @@ use crate::{Pool, Result};
 /// Counters that get their first values at once.
 const INITIAL_AT_ONCE: usize = 1 << 16;
 
+/// What gives counters their first values.
+type Initial<'a> = dyn Fn(Range<usize>, &mut [u64]) + Sync + 'a;
+/// What adds to counters for some rules.
+type Adding<'a> = dyn Fn(Range<u32>, &mut Counters<'_>) + Sync + 'a;
+
 impl Work<'_> {
     /// Counters, of which `initial` gives the first values (it gets a range, and its counters, which are zero). `levels` are as those of a
     /// [`tadoc_core::Network`]; level by level `work` is called with rules of it, and adds to counters. What it reads of the counters must not be
@@ -34,12 +39,25 @@ impl Work<'_> {
         check: impl Fn(&[u64]) -> bool,
         work: impl Fn(Range<u32>, &mut Counters<'_>) + Sync,
     ) -> Result<Array<u64>> {
+        self.accumulate_with(phase, length, &initial, levels, &check, &work)
+    }
+
+    /// The same, of which there is code once and not once for a phase.
+    fn accumulate_with(
+        &mut self,
+        phase: &'static str,
+        length: usize,
+        initial: &Initial<'_>,
+        levels: &[u32],
+        check: &dyn Fn(&[u64]) -> bool,
+        work: &Adding<'_>,
+    ) -> Result<Array<u64>> {
         let words: Vec<u64> = levels.iter().map(|&level| u64::from(level)).collect();
         let shape = [length as u64, digest(&words, 0), RULES_AT_ONCE as u64];
         let is_sound = |pool: &Pool, table: &Table| {
             table.bytes == 8 * length as u64 && check(&pool.space.shared(table.offset, length))
         };
-        let (found, identity) = self.look(phase, Kind::Counters, 8, &shape, is_sound);
+        let (found, identity) = self.look(phase, Kind::Counters, 8, &shape, &is_sound);
         let mut found = match found {
             Found::Finished(table) => {
                 return Ok(self.pool().space.shared(table.offset, length).into());
@@ -55,9 +73,9 @@ impl Work<'_> {
                     found.take(),
                     identity,
                     length,
-                    &initial,
+                    initial,
                     levels,
-                    &work,
+                    work,
                 )?;
                 if !resumed || check(&self.pool().space.shared(table.offset, length)) {
                     break table;
@@ -93,9 +111,9 @@ impl Work<'_> {
         found: Option<Table>,
         identity: u64,
         length: usize,
-        initial: impl Fn(Range<usize>, &mut [u64]) + Sync,
+        initial: &Initial<'_>,
         levels: &[u32],
-        work: impl Fn(Range<u32>, &mut Counters<'_>) + Sync,
+        work: &Adding<'_>,
     ) -> Result<Table> {
         let operations: u64 =
             levels.windows(2).map(|level| operations_of(level).len() as u64).sum();
@@ -205,7 +223,7 @@ fn new_table(phase: &str, offset: u64, length: usize, identity: u64) -> Table {
     }
 }
 
-fn set_initial(counters: &mut [u64], initial: impl Fn(Range<usize>, &mut [u64]) + Sync) {
+fn set_initial(counters: &mut [u64], initial: &Initial<'_>) {
     counters.par_chunks_mut(INITIAL_AT_ONCE).enumerate().for_each(|(number, some)| {
         let first = number * INITIAL_AT_ONCE;
         initial(first..first + some.len(), some);

@@ -10,6 +10,7 @@ use std::{fmt, io};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
+use tadoc_core::parallel;
 use xxhash_rust::xxh64::Xxh64;
 
 use super::{Found, Work};
@@ -29,6 +30,9 @@ const BYTES_OF_A_WAVE: u64 = 32 << 20;
 /// Bytes after which the device may begin to write what is there.
 const SETTLED_AT_ONCE: u64 = 8 << 20;
 
+/// What checks the block of an operation.
+type Check<'a> = dyn Fn(usize, Block<'_>) -> Option<bool> + Sync + 'a;
+
 impl Work<'_> {
     /// Blocks, one by each of so many operations, in the order of operations. `check` gets an operation and its block as it was found; nothing
     /// is as good as a no.
@@ -39,10 +43,21 @@ impl Work<'_> {
         check: impl Fn(usize, Block<'_>) -> Option<bool> + Sync,
         work: impl Fn(usize, &mut BlockBuilder) -> Result<()> + Sync,
     ) -> Result<Blocks> {
+        self.append_with(phase, operations, &check, &work)
+    }
+
+    /// The same, of which there is code once and not once for a phase.
+    fn append_with(
+        &mut self,
+        phase: &'static str,
+        operations: usize,
+        check: &Check<'_>,
+        work: &(dyn Fn(usize, &mut BlockBuilder) -> Result<()> + Sync),
+    ) -> Result<Blocks> {
         let is_sound =
-            |pool: &Pool, table: &Table| Blocks::of(pool, table, operations).is_sound(&check);
+            |pool: &Pool, table: &Table| Blocks::of(pool, table, operations).is_sound(check);
         let shape = [operations as u64];
-        let (found, identity) = self.look(phase, Kind::Blocks, 1, &shape, is_sound);
+        let (found, identity) = self.look(phase, Kind::Blocks, 1, &shape, &is_sound);
         let directory_bytes = (8 * BLOCK_WORDS * operations) as u64;
         let mut table = match found {
             Found::Finished(table) => return Ok(Blocks::of(self.pool(), &table, operations)),
@@ -77,7 +92,7 @@ impl Work<'_> {
         };
         let space = self.pool().space.clone();
         let (done, end) = match resumed {
-            true => done(&space, &table, operations, &check),
+            true => done(&space, &table, operations, check),
             false => (vec![false; operations], directory_bytes),
         };
         if resumed {
@@ -131,7 +146,7 @@ impl Work<'_> {
         let (group, persist) = (self.group, self.persist);
         self.pool_mut().finish(group, table.clone(), persist)?;
         let blocks = Blocks::of(self.pool(), &table, operations);
-        debug_assert!(blocks.is_sound(&check), "{phase}");
+        debug_assert!(blocks.is_sound(check), "{phase}");
         Ok(blocks)
     }
 }
@@ -141,7 +156,7 @@ fn done(
     space: &Arc<Space>,
     table: &Table,
     operations: usize,
-    check: &(impl Fn(usize, Block<'_>) -> Option<bool> + Sync),
+    check: &Check<'_>,
 ) -> (Vec<bool>, u64) {
     let bytes = space.shared::<u8>(table.offset, (space.len() - table.offset) as usize);
     let blocks = Blocks { bytes: Arc::new(bytes), operations };
@@ -151,7 +166,7 @@ fn done(
         let is_done = block.has_sum(seed) && check(operation, block) == Some(true);
         is_done.then_some(block.end)
     };
-    let ends: Vec<Option<u64>> = (0..operations).into_par_iter().map(end_if_done).collect();
+    let ends: Vec<Option<u64>> = parallel::map(operations, &end_if_done);
     let directory = (8 * BLOCK_WORDS * operations) as u64;
     let end = ends.iter().flatten().copied().max().unwrap_or(directory);
     (ends.iter().map(Option::is_some).collect(), end)
@@ -343,8 +358,8 @@ impl Blocks {
     }
 
     /// Whether all blocks are there and pass a check.
-    fn is_sound(&self, check: &(impl Fn(usize, Block<'_>) -> Option<bool> + Sync)) -> bool {
-        (0..self.operations).into_par_iter().all(|operation| {
+    fn is_sound(&self, check: &Check<'_>) -> bool {
+        parallel::all(self.operations, &|operation| {
             self.get(operation).and_then(|block| check(operation, block)) == Some(true)
         })
     }

@@ -7,8 +7,7 @@
 use std::ops::Range;
 
 use bytemuck::Pod;
-use rayon::prelude::*;
-use tadoc_core::Array;
+use tadoc_core::{Array, parallel};
 use xxhash_rust::xxh64::xxh64;
 
 use super::{Found, RULES_AT_ONCE, Starts, Work, operations_of};
@@ -16,6 +15,11 @@ use crate::layout::{Kind, Table, digest};
 use crate::medium::PAGE;
 use crate::medium::space::Region;
 use crate::{Persist, Pool, Result};
+
+/// What fills the elements of an operation. A pointer, so that code is made once for a kind of element and not once for a phase.
+type Fill<'a, T> = dyn Fn(usize, &mut [T], &[T]) + Sync + 'a;
+/// What checks the elements of an operation.
+type Check<'a, T> = dyn Fn(usize, &[T], &[T]) -> bool + Sync + 'a;
 
 impl Work<'_> {
     /// A table of `cuts.last()` elements, of which operation `i` fills those from `cuts[i]` to `cuts[i + 1]`; they are zero before. `cuts` begins
@@ -34,7 +38,7 @@ impl Work<'_> {
         let filling =
             Filling { length, operations: &operations, levels: &levels, shape: digest(&words, 0) };
         let check = |operation: usize, own: &[T], _: &[T]| check(operation, own);
-        self.fill_levels(phase, &filling, check, |operation, own, _| work(operation, own))
+        self.fill_levels(phase, &filling, &check, &|operation, own, _| work(operation, own))
     }
 
     /// A table with elements for every rule, of which those of rule `r` are `starts.of(r)`; rules of higher numbers first. `levels` are as those of a
@@ -64,7 +68,7 @@ impl Work<'_> {
         let filling = Filling { length, operations: &operations, levels: &ranges, shape };
         let check =
             |operation: usize, own: &[T], below: &[T]| check(rules[operation].clone(), own, below);
-        self.fill_levels(phase, &filling, check, |operation, own, below| {
+        self.fill_levels(phase, &filling, &check, &|operation, own, below| {
             work(rules[operation].clone(), own, below);
         })
     }
@@ -74,16 +78,16 @@ impl Work<'_> {
         &mut self,
         phase: &'static str,
         filling: &Filling<'_>,
-        check: impl Fn(usize, &[T], &[T]) -> bool + Sync,
-        work: impl Fn(usize, &mut [T], &[T]) + Sync,
+        check: &Check<'_, T>,
+        work: &Fill<'_, T>,
     ) -> Result<Array<T>> {
         let shape = [filling.length as u64, filling.shape];
         let bytes = (filling.length * size_of::<T>()) as u64;
         let is_sound = |pool: &Pool, table: &Table| {
             table.bytes == bytes
-                && filling.is_sound(&pool.space.shared::<T>(table.offset, filling.length), &check)
+                && filling.is_sound(&pool.space.shared::<T>(table.offset, filling.length), check)
         };
-        let (found, identity) = self.look(phase, Kind::Fill, size_of::<T>(), &shape, is_sound);
+        let (found, identity) = self.look(phase, Kind::Fill, size_of::<T>(), &shape, &is_sound);
         let mut table = match found {
             Found::Finished(table) => {
                 return Ok(self.pool().space.shared(table.offset, filling.length).into());
@@ -123,14 +127,14 @@ impl Work<'_> {
         let mut elements = self.pool().space.region::<T>(table.offset, filling.length);
         if marks == 0 {
             let nothing = vec![false; filling.operations.len()];
-            let work = self.settling(&table, filling, &work);
+            let work = self.settling(&table, filling, work);
             for level in filling.levels {
                 filling.run(&mut elements, level, level, &nothing, &work);
             }
         } else {
             let mut marks = self.pool().space.region::<u64>(marks_start(&table), marks);
             let done = if resumed {
-                filling.done(&mut elements, &marks, identity, &check)
+                filling.done(&mut elements, &marks, identity, check)
             } else {
                 vec![false; marks.len()]
             };
@@ -139,14 +143,14 @@ impl Work<'_> {
                 let operations = Some((phase.to_owned(), there, done.len() as u64));
                 self.pool_mut().resumption().operations = operations;
             }
-            self.fill_durably(filling, &mut elements, &mut marks, &done, identity, &work)?;
+            self.fill_durably(filling, &mut elements, &mut marks, &done, identity, work)?;
         }
         drop(elements);
         let (group, persist) = (self.group, self.persist);
         let (offset, length) = (table.offset, filling.length);
         self.pool_mut().finish(group, table, persist)?;
         let elements = self.pool().space.shared(offset, length);
-        debug_assert!(filling.is_sound(&elements, &check), "{phase}");
+        debug_assert!(filling.is_sound(&elements, check), "{phase}");
         Ok(elements.into())
     }
 
@@ -155,7 +159,7 @@ impl Work<'_> {
         &'a self,
         table: &'a Table,
         filling: &'a Filling<'_>,
-        work: &'a (impl Fn(usize, &mut [T], &[T]) + Sync),
+        work: &'a Fill<'a, T>,
     ) -> impl Fn(usize, &mut [T], &[T]) + Sync + 'a {
         move |operation, own, below| {
             work(operation, own, below);
@@ -175,7 +179,7 @@ impl Work<'_> {
         marks: &mut Region<u64>,
         done: &[bool],
         identity: u64,
-        work: &(impl Fn(usize, &mut [T], &[T]) + Sync),
+        work: &Fill<'_, T>,
     ) -> Result<()> {
         let (start, marks_start) = (elements.range().start, marks.range().start);
         let mut ranges: Vec<Range<u64>> = Vec::new();
@@ -185,10 +189,11 @@ impl Work<'_> {
                 let wave = first..level.end.min(first + self.wave());
                 filling.run(elements, level, &wave, done, work);
                 let own = filling.elements_of(&wave);
-                let sums = wave.clone().into_par_iter().map(|operation| {
+                let sums = parallel::map(wave.len(), &|number| {
+                    let operation = wave.start + number;
                     mark(&elements[filling.operations[operation].clone()], identity, operation)
                 });
-                marks[wave.clone()].copy_from_slice(&sums.collect::<Vec<u64>>());
+                marks[wave.clone()].copy_from_slice(&sums);
                 let bytes = |number: usize| (number * size_of::<T>()) as u64;
                 ranges.push(start + bytes(own.start)..start + bytes(own.end));
                 ranges.push(marks_start + 8 * wave.start as u64..marks_start + 8 * wave.end as u64);
@@ -238,7 +243,7 @@ impl Filling<'_> {
         level: &Range<usize>,
         operations: &Range<usize>,
         done: &[bool],
-        work: &(impl Fn(usize, &mut [T], &[T]) + Sync),
+        work: &Fill<'_, T>,
     ) {
         let (elements, below) = elements.split_at_mut(self.elements_of(level).end);
         let mut rest = &mut elements[self.elements_of(operations)];
@@ -251,19 +256,18 @@ impl Filling<'_> {
                 pieces.push((operation, own));
             }
         }
-        pieces.into_par_iter().for_each(|(operation, own)| work(operation, own, below));
+        parallel::for_each(pieces, &|_, (operation, own)| work(operation, own, below));
     }
 
     /// Whether all operations have elements that pass the check.
-    fn is_sound<T: Pod + Send + Sync>(
-        &self,
-        elements: &[T],
-        check: &(impl Fn(usize, &[T], &[T]) -> bool + Sync),
-    ) -> bool {
+    fn is_sound<T: Pod + Send + Sync>(&self, elements: &[T], check: &Check<'_, T>) -> bool {
         self.levels.iter().all(|level| {
             let below = &elements[self.elements_of(level).end..];
             let own = |operation: usize| &elements[self.operations[operation].clone()];
-            level.clone().into_par_iter().all(|operation| check(operation, own(operation), below))
+            parallel::all(level.len(), &|number| {
+                let operation = level.start + number;
+                check(operation, own(operation), below)
+            })
         })
     }
 
@@ -274,7 +278,7 @@ impl Filling<'_> {
         elements: &mut [T],
         marks: &[u64],
         identity: u64,
-        check: &(impl Fn(usize, &[T], &[T]) -> bool + Sync),
+        check: &Check<'_, T>,
     ) -> Vec<bool> {
         let mut done = vec![false; self.operations.len()];
         for level in self.levels {
@@ -283,7 +287,7 @@ impl Filling<'_> {
                 let own = &elements[self.operations[operation].clone()];
                 marks[operation] == mark(own, identity, operation) && check(operation, own, below)
             };
-            let own: Vec<bool> = level.clone().into_par_iter().map(is_done).collect();
+            let own = parallel::map(level.len(), &|number| is_done(level.start + number));
             done[level.clone()].copy_from_slice(&own);
             if own.contains(&false) {
                 break;

@@ -60,7 +60,7 @@ impl LateBlocks {
         let group = phases.group;
         // What is in blocks is looked at when they are asked for.
         let shape = [operations as u64];
-        let (found, identity) = phases.look(phase, Kind::LateBlocks, 1, &shape, |_, _| true);
+        let (found, identity) = phases.look(phase, Kind::LateBlocks, 1, &shape, &|_, _| true);
         let (table, finished) = match found {
             Found::Finished(table) => (Some(table), true),
             Found::AtWork(table) => (Some(table), false),

@@ -132,7 +132,7 @@ impl<'p> Work<'p> {
         kind: Kind,
         element: usize,
         shape: &[u64],
-        is_sound: impl FnOnce(&Pool, &Table) -> bool,
+        is_sound: &dyn Fn(&Pool, &Table) -> bool,
     ) -> (Found, u64) {
         let (group, place, persist) = (self.group, self.phases, self.persist);
         self.phases += 1;

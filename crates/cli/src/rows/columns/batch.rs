@@ -1,14 +1,7 @@
-//! A record batch in the making: about 30 ns for a row of a term and a number, and the bytes of its values in
+//! Rows on their way to columns: about 30 ns for a row of a term and a number, and the bytes of its values in
 //! memory.
 
-use std::sync::Arc;
-
-use anyhow::{Context, ensure};
-use arrow_array::{
-    ArrayRef, Float64Array, RecordBatch, StringArray, TimestampNanosecondArray, UInt64Array,
-};
-use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow_schema::{DataType, Field, Schema, SchemaRef, TimeUnit};
+use anyhow::Context;
 use tadoc::Timestamp;
 use tadoc::answer::{Column, ColumnKind, Value};
 
@@ -16,34 +9,22 @@ use crate::rows::scan::is_plain;
 use crate::rows::utf8::as_utf8;
 use crate::units;
 
-/// The zone of all moments.
-const ZONE: &str = "UTC";
-
-/// Arrow's word for the columns.
-pub fn schema(columns: &[Column]) -> SchemaRef {
-    let field = |column: &Column| {
-        let kind = match column.kind {
-            ColumnKind::Text => DataType::Utf8,
-            ColumnKind::Count => DataType::UInt64,
-            ColumnKind::Real => DataType::Float64,
-            ColumnKind::Time => DataType::Timestamp(TimeUnit::Nanosecond, Some(ZONE.into())),
-        };
-        Field::new(column.name, kind, column.kind == ColumnKind::Time)
-    };
-    Arc::new(Schema::new(columns.iter().map(field).collect::<Vec<_>>()))
-}
-
-/// Values by column, not yet of Arrow's kind.
-enum Values {
-    Text { bytes: Vec<u8>, offsets: Vec<i32> },
+/// The values of a column.
+pub enum Values {
+    /// Where each text ends in the bytes, behind a 0.
+    Text {
+        bytes: Vec<u8>,
+        offsets: Vec<i32>,
+    },
     Count(Vec<u64>),
     Real(Vec<f64>),
+    /// Nanoseconds since 1970.
     Time(Vec<Option<i64>>),
 }
 
+/// Rows by column.
 pub struct Batch {
-    schema: SchemaRef,
-    columns: Vec<Values>,
+    pub columns: Vec<Values>,
     pub rows: usize,
     /// Bytes of the longest text column.
     pub longest: usize,
@@ -51,19 +32,18 @@ pub struct Batch {
 
 impl Batch {
     /// An empty one with room for `rows`.
-    pub fn new(schema: &SchemaRef, rows: usize) -> Self {
-        let values = |field: &Arc<Field>| match field.data_type() {
-            DataType::UInt64 => Values::Count(Vec::with_capacity(rows)),
-            DataType::Float64 => Values::Real(Vec::with_capacity(rows)),
-            DataType::Timestamp(..) => Values::Time(Vec::with_capacity(rows)),
-            _ => {
+    pub fn new(columns: &[Column], rows: usize) -> Self {
+        let values = |column: &Column| match column.kind {
+            ColumnKind::Count => Values::Count(Vec::with_capacity(rows)),
+            ColumnKind::Real => Values::Real(Vec::with_capacity(rows)),
+            ColumnKind::Time => Values::Time(Vec::with_capacity(rows)),
+            ColumnKind::Text => {
                 let mut offsets = Vec::with_capacity(rows + 1);
                 offsets.push(0);
                 Values::Text { bytes: Vec::with_capacity(rows * 8), offsets }
             }
         };
-        let columns = schema.fields().iter().map(values).collect();
-        Self { schema: schema.clone(), columns, rows: 0, longest: 0 }
+        Self { columns: columns.iter().map(values).collect(), rows: 0, longest: 0 }
     }
 
     pub fn push(&mut self, values: &[Value<'_>]) -> anyhow::Result<()> {
@@ -99,25 +79,6 @@ impl Batch {
         }
         self.rows += 1;
         Ok(())
-    }
-
-    pub fn done(self) -> anyhow::Result<RecordBatch> {
-        let array = |values| -> anyhow::Result<ArrayRef> {
-            Ok(match values {
-                Values::Count(values) => Arc::new(UInt64Array::from(values)),
-                Values::Real(values) => Arc::new(Float64Array::from(values)),
-                Values::Time(values) => {
-                    Arc::new(TimestampNanosecondArray::from(values).with_timezone(ZONE))
-                }
-                Values::Text { bytes, offsets } => {
-                    let offsets = OffsetBuffer::new(ScalarBuffer::from(offsets));
-                    Arc::new(StringArray::try_new(offsets, Buffer::from_vec(bytes), None)?)
-                }
-            })
-        };
-        let columns = self.columns.into_iter().map(array).collect::<anyhow::Result<Vec<_>>>()?;
-        ensure!(!columns.is_empty(), "an answer has columns");
-        Ok(RecordBatch::try_new(self.schema, columns)?)
     }
 }
 

@@ -22,13 +22,13 @@ use std::hash::BuildHasher;
 
 use hashbrown::HashTable;
 use rayon::prelude::*;
+use tadoc_core::parallel::map_concat;
 use tadoc_core::{Grammar, TokenSequence};
 
 use self::sequence::BARRIER;
 use super::builder::{CancelFlag, Cancelled, GrammarBuilder, share};
 use super::order;
 use super::prune::{Bodies, prune};
-use crate::parallel::map_concat;
 
 /// Cells of a chunk, at the most.
 const CHUNK: usize = 1 << 24;
