@@ -170,7 +170,7 @@ pub fn write_seeds(project: &Project) -> Result<()> {
         if view.len() <= LONGEST_INPUT {
             write("view", &view)?;
         }
-        let index = if number % 2 == 0 { Index::Fast } else { Index::Small };
+        let index = if number.is_multiple_of(2) { Index::Fast } else { Index::Small };
         tadoc::access::store(&archive, index, &())
             .with_context(|| format!("an index of {}", case.name))?;
         let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;

@@ -361,11 +361,8 @@ impl Access<'_> {
         for number in 0..self.segment_count() {
             let postings = match few {
                 true => None,
-                false => match self.segment(number).and_then(Postings::of) {
-                    Ok(postings) => Some(postings),
-                    // Whoever searches in this segment meets the error again.
-                    Err(_) => None,
-                },
+                // Whoever searches in this segment meets an error again.
+                false => self.segment(number).and_then(Postings::of).ok(),
             };
             searches.par_iter_mut().for_each_init(
                 <(Reached, Occurrences)>::default,

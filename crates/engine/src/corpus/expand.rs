@@ -54,7 +54,7 @@ impl Segment {
         let share = budget.take(12 * u64::from(grammar.rule_count()), "the texts of rules")?;
         let rule_bytes = grammar.rule_weights(|token| tokens.length(token)).map_err(Error::from)?;
         let (texts, text_starts) = (Vec::new(), Vec::new());
-        let mut segment = Self { grammar, tokens, rule_bytes, texts, text_starts, share: share };
+        let mut segment = Self { grammar, tokens, rule_bytes, texts, text_starts, share };
         let bytes = segment.length(segment.grammar.root());
         if bytes != recorded {
             return Err(Error::malformed(format!(

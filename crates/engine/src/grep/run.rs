@@ -60,7 +60,7 @@ pub fn search(
         }
         let next = ahead.as_ref().map(|(_, loaded)| loaded);
         match &loaded {
-            Loaded::Decoded(source) => search.segment(source, number, &part, next)?,
+            Loaded::Decoded(source) => search.segment(&**source, number, &part, next)?,
             Loaded::Indexed(segment) => {
                 search.segment(&Mapped::new(segment)?, number, &part, next)?;
             }
@@ -74,14 +74,14 @@ pub fn search(
 
 /// A segment in memory: decoded, or mapped from an index.
 enum Loaded<'c> {
-    Decoded(Decoded),
+    Decoded(Box<Decoded>),
     Indexed(Box<Segment<'c>>),
 }
 
 impl<'c> Loaded<'c> {
     fn load(corpus: &'c Corpus, number: usize) -> Result<Self> {
         match corpus.index_of(number) {
-            Index::None => Decoded::load(corpus, number).map(Self::Decoded),
+            Index::None => Ok(Self::Decoded(Box::new(Decoded::load(corpus, number)?))),
             index => {
                 let segment = Segment::load(corpus, number, index)?;
                 Ok(Self::Indexed(Box::new(segment)))
@@ -95,7 +95,7 @@ impl<'c> Loaded<'c> {
             Nuls::new(source).first(source, source.document_root(0))
         }
         Ok(match self {
-            Self::Decoded(source) => first(source),
+            Self::Decoded(source) => first(&**source),
             Self::Indexed(segment) => first(&Mapped::new(segment)?),
         })
     }

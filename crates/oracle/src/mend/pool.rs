@@ -59,9 +59,10 @@ pub fn mend_pool(pool: &mut [u8]) {
 /// lists, and what follows the last one. The others are zeros between them.
 pub fn pool_parts(pool: &[u8]) -> Vec<Range<usize>> {
     if pool.len() < TABLES_START {
-        return vec![0..pool.len()];
+        return std::iter::once(0..pool.len()).collect();
     }
-    let mut parts = vec![0..HEADER_CHECKSUM + 8];
+    let header = 0..HEADER_CHECKSUM + 8;
+    let mut parts = vec![header];
     let end_of = |slot: usize| {
         slot + TABLES + TABLE_BYTES * get(pool, slot + TABLE_COUNT).min(MOST_TABLES) as usize
     };

@@ -77,7 +77,7 @@ impl<'n, R: entry::Key> RulesOf<'n, R> {
             }
         };
         let are_same = |operation: usize, own: &[_]| is_same(own, |own| make(operation, own));
-        let own = work.fill("rules by themselves", cuts, are_same, &make)?;
+        let own = work.fill("rules by themselves", cuts, are_same, make)?;
         let items = network.grammar().token_count();
         Ok(Self { scope, items, crossing, bounds, own })
     }

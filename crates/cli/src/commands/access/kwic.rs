@@ -129,7 +129,7 @@ struct Writer<'w> {
 
 enum To {
     Rows(Box<RowWriter>),
-    Lines { output: Output, layout: Option<Layout>, limit: Limit },
+    Lines { output: Box<Output>, layout: Option<Layout>, limit: Limit },
 }
 
 impl<'w> Writer<'w> {
@@ -144,7 +144,7 @@ impl<'w> Writer<'w> {
             Format::Table => {
                 let output = format.open()?;
                 let limit = if most.is_some() { Limit::none() } else { format.limit(&output) };
-                To::Lines { output, layout: None, limit }
+                To::Lines { output: Box::new(output), layout: None, limit }
             }
             _ => To::Rows(Box::new(RowWriter::open(format, columns)?)),
         };

@@ -25,7 +25,7 @@ use crate::commands::backend::TaskBackendArguments;
 ))]
 pub struct SequenceCount {
     /// Terms of a sequence, up to 8
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = length())]
+    #[arg(short, long, value_name = "N", default_value_t = 3, value_parser = length())]
     n: usize,
 
     /// Count in each document by itself
@@ -61,7 +61,7 @@ pub struct SequenceCount {
 ))]
 pub struct RankedInvertedIndex {
     /// Terms of a sequence, up to 8; 1 is for words
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = length())]
+    #[arg(short, long, value_name = "N", default_value_t = 3, value_parser = length())]
     n: usize,
 
     /// The N documents with most occurrences of each sequence only

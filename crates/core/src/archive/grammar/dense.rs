@@ -166,7 +166,7 @@ impl Model {
     /// Bytes that a model for so many symbols takes.
     fn bytes(symbols: u64) -> u64 {
         let (bits, sizes) = Self::sizes(symbols);
-        let memories = MEMORIES * size_of::<[u32; GUESSES]>() << (bits - 2);
+        let memories = (MEMORIES * size_of::<[u32; GUESSES]>()) << (bits - 2);
         let tables: usize = sizes.iter().map(|bits| size_of::<Estimate>() << bits).sum();
         (memories + tables) as u64
     }
