@@ -19,7 +19,8 @@ fuzz_target!(|data: &[u8]| {
     let corpus = &*CORPUS;
     let mut view = data.to_vec();
     if let Some(place) = view.get_mut(24..40) {
-        for (number, place) in corpus.archive().fingerprint().iter().zip(place.chunks_exact_mut(8)) {
+        for (number, place) in corpus.archive().fingerprint().iter().zip(place.chunks_exact_mut(8))
+        {
             place.copy_from_slice(&number.to_le_bytes());
         }
     }

@@ -26,12 +26,12 @@ impl CancelFlag {
         if self.cancelled.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
     }
 
-    /// How much is done: 1 is all, or one of several things that are done under the same flag.
+    /// How much is done: the sum of all stages, where a million is 1.
     pub fn done(&self) -> f64 {
         self.done.load(Ordering::Relaxed) as f64 / 1e6
     }
 
-    /// A stage of the work: so many millionths of it, done when the stage is dropped.
+    /// A stage of the work: so many millionths, done when the stage is dropped.
     pub fn stage(&self, millionths: u64) -> Stage<'_> {
         Stage { flag: self, millionths, told: 0 }
     }

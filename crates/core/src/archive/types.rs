@@ -10,6 +10,25 @@ pub enum Level {
     Dense,
 }
 
+impl Level {
+    /// What encoding the symbols of a grammar takes beside building it, which is a million: the stages of a
+    /// [`CancelFlag`](crate::CancelFlag) that encoding adds up to.
+    pub const fn encoding_work(self) -> u64 {
+        match self {
+            Self::Fast => 160_000,
+            Self::Dense => 4_000_000,
+        }
+    }
+
+    /// The same for decoding them.
+    pub const fn decoding_work(self) -> u64 {
+        match self {
+            Self::Fast => 0,
+            Self::Dense => 4_000_000,
+        }
+    }
+}
+
 /// A moment, in seconds and nanoseconds since 1970 (UTC).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timestamp {

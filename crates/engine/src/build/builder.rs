@@ -3,8 +3,10 @@
 pub use tadoc_core::cancel::{CancelFlag, Cancelled};
 use tadoc_core::{Grammar, TokenSequence};
 
-/// Millionths of the work on a segment that each stage takes, about.
+/// What each stage of the work on a segment takes, about, where building and encoding it fast is a million.
 pub(crate) mod share {
+    use tadoc_core::archive::Level;
+
     /// Merging the dictionaries of the threads.
     pub(crate) const MERGE: u64 = 60_000;
     /// Building the grammar.
@@ -12,8 +14,10 @@ pub(crate) mod share {
     /// Of building by Re-Pair: taking out repeated lines, and pairing what the chunks left.
     pub(crate) const LINES: u64 = 80_000;
     pub(crate) const JOINED: u64 = 200_000;
-    /// Encoding symbols.
-    pub(crate) const ENCODE: u64 = 160_000;
+    /// All of it, with encoding.
+    pub(crate) const fn total(level: Level) -> u64 {
+        MERGE + BUILD + level.encoding_work()
+    }
 }
 
 /// Turns token sequences into grammars.

@@ -32,7 +32,7 @@ use crate::build::lexer::Lexer;
 use crate::corpus::files::LINE_DIGITS;
 use crate::error::{Error, Result};
 use crate::origin::{self, NamesFrom};
-use crate::progress::{Observer, Phase};
+use crate::progress::Observer;
 use crate::{Document, Level, OpenOptions, SegmentInfo, Timestamp, names, threads};
 
 pub use tadoc_core::archive::Split;
@@ -143,7 +143,7 @@ pub fn compress(
     let inputs = sorted_by_name(inputs, options.split)?;
     // Told before the work, and held at its end.
     drop(lock_to_replace(output, options.force)?);
-    let watch = Watch::of_inputs(observer, &inputs);
+    let watch = Watch::of_inputs(observer, &inputs, options.level);
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
     let longest_line = budget.longest_line();
@@ -410,7 +410,8 @@ pub fn transcode_with(
     };
     let mut writer = ArchiveWriter::create_from(to, &archive)?;
     let pool = threads::pool(None)?;
-    let watch = Watch::of_phase(observer, Phase::Transcoding, summary.text_bytes);
+    let levels = [archive.summary().level, level];
+    let watch = Watch::of_transcoding(observer, summary.text_bytes, levels);
     for number in 0..summary.segments.len() {
         let transcode = |cancel: &CancelFlag| -> Result<EncodedSegment> {
             let (grammar, dictionary) = archive.segment_unless(number, cancel)?;

@@ -62,7 +62,6 @@ pub(super) fn build(
         ..figures(&grammar)
     };
     let dictionary = encoded_dictionary?;
-    let _encoding = cancel.stage(share::ENCODE);
     Ok((EncodedSegment::with_dictionary(dictionary, &grammar, level, cancel)?, info))
 }
 

@@ -7,17 +7,19 @@ use std::cell::{Cell, RefCell};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use tadoc_core::archive::Level;
+
 use super::lex::Piece;
 use super::{Input, Source};
-use crate::build::builder::CancelFlag;
+use crate::build::builder::{CancelFlag, share};
 use crate::error::Result;
 use crate::progress::{Observer, Phase, step};
 use crate::threads;
 
 /// How often the observer is asked while a grammar is built.
 const INTERVAL: Duration = Duration::from_millis(50);
-/// Of a byte's work, so many hundredths are done when it is lexed, and the others when its segment is built.
-const LEXED: u64 = 25;
+/// What lexing a segment takes, beside building it as [`share`] has it.
+const LEXING: u64 = 330_000;
 /// A byte of a compressed file is taken for so many bytes of text, until one has ended.
 const TEXT_PER_BYTE: f64 = 5.0;
 
@@ -27,6 +29,9 @@ pub(crate) struct Watch<'o> {
     phase: Phase,
     /// Bytes of all inputs; 0 if it is not known how many there are.
     total: u64,
+    /// The work on a segment: lexing it, and all behind that.
+    lexing: u64,
+    building: u64,
     streams: RefCell<Streams>,
     /// Bytes that were lexed, and those of them that are in a segment that was built.
     lexed: Cell<u64>,
@@ -45,7 +50,7 @@ struct Streams {
 }
 
 impl<'o> Watch<'o> {
-    pub(super) fn of_inputs(observer: &'o dyn Observer, inputs: &[Input]) -> Self {
+    pub(super) fn of_inputs(observer: &'o dyn Observer, inputs: &[Input], level: Level) -> Self {
         let length = |path: &std::path::Path| {
             let metadata = std::fs::metadata(path).ok()?;
             metadata.is_file().then_some(metadata.len())
@@ -62,20 +67,30 @@ impl<'o> Watch<'o> {
             total = total.zip(bytes).map(|(total, bytes)| total + bytes);
             lengths.push(stream);
         }
-        let mut watch = Self::new(observer, total.unwrap_or(0));
+        let mut watch = Self::new(observer, total.unwrap_or(0), level);
         watch.streams.get_mut().lengths = lengths;
         watch
     }
 
     /// Nothing is done yet of so many bytes; 0 if it is not known how many there are.
-    pub(crate) fn new(observer: &'o dyn Observer, total: u64) -> Self {
-        Self::of_phase(observer, Phase::Compressing, total)
+    pub(crate) fn new(observer: &'o dyn Observer, total: u64, level: Level) -> Self {
+        Self::of_work(observer, Phase::Compressing, total, [LEXING, share::total(level)])
     }
 
-    /// The same for another phase.
-    pub(super) fn of_phase(observer: &'o dyn Observer, phase: Phase, total: u64) -> Self {
+    /// The same for a phase whose segments are decoded at one level and encoded at another.
+    pub(super) fn of_transcoding(
+        observer: &'o dyn Observer,
+        total: u64,
+        [from, to]: [Level; 2],
+    ) -> Self {
+        let building = from.decoding_work() + to.encoding_work();
+        Self::of_work(observer, Phase::Transcoding, total, [0, building])
+    }
+
+    fn of_work(observer: &'o dyn Observer, phase: Phase, total: u64, work: [u64; 2]) -> Self {
+        let ([lexing, building], streams) = (work, RefCell::default());
         let (lexed, built) = (Cell::new(0), Cell::new(0));
-        Self { observer, phase, total, streams: RefCell::default(), lexed, built }
+        Self { observer, phase, total, lexing, building, streams, lexed, built }
     }
 
     /// Tells the observer; an error if it wants the work to end.
@@ -86,8 +101,10 @@ impl<'o> Watch<'o> {
     /// The same while a segment is built of what was lexed, of which so much is done.
     fn check_building(&self, part: f64) -> Result<()> {
         let (lexed, built) = (self.lexed.get(), self.built.get());
-        let building = ((lexed - built) as f64 * part.clamp(0.0, 1.0)) as u64;
-        let done = (LEXED * lexed + (100 - LEXED) * (built + building)) / 100;
+        let built = built as f64 + (lexed - built) as f64 * part.clamp(0.0, 1.0);
+        let (lexing, building) = (self.lexing as f64, self.building as f64);
+        let done = (lexing * lexed as f64 + building * built) / (lexing + building);
+        let done = done as u64;
         // A file that grew has more than it had.
         let done = if self.total > 0 { done.min(self.total) } else { done };
         step(self.observer, self.phase, done, self.total)
@@ -128,7 +145,8 @@ impl<'o> Watch<'o> {
             let mut outcome = Ok(());
             while let Err(RecvTimeoutError::Timeout) = receiver.recv_timeout(INTERVAL) {
                 if outcome.is_ok() {
-                    outcome = self.check_building(cancel.done() / segments as f64);
+                    let all = self.building as f64 * segments as f64;
+                    outcome = self.check_building(cancel.done() * 1e6 / all);
                     if outcome.is_err() {
                         cancel.cancel();
                     }
@@ -192,7 +210,7 @@ mod tests {
             told.lock().unwrap().push((done, total));
             ControlFlow::Continue(())
         };
-        let mut watch = Watch::new(&observer, 300);
+        let mut watch = Watch::of_work(&observer, Phase::Compressing, 300, [25, 75]);
         watch.streams.get_mut().lengths = vec![Some(100), None, Some(100)];
         // Its text is shorter than expected. That is known when the next one begins.
         watch.lexed_pieces(&[piece(0, 100), piece(0, 100)]);

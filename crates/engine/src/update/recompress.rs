@@ -162,7 +162,7 @@ impl Recompression<'_> {
         let budget = Budget::new(options.memory, options.threads)?;
         let most_symbols = budget.most_symbols();
         let pool = threads::pool(Some(budget.threads))?;
-        let watch = Watch::new(observer, before.text_bytes);
+        let watch = Watch::new(observer, before.text_bytes, before.level);
         watch.check()?;
         let mut writer = ArchiveWriter::create(corpus.archive().path())?;
         let mut segments: Vec<SegmentInfo> = Vec::new();

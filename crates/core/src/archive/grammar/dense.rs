@@ -14,6 +14,7 @@ use super::FREQUENCY_CLASSES;
 use super::decode::{Items, Layout, WHAT};
 use super::encode::{Item, Step};
 use super::symbol_class::{self, Meaning, RECENT};
+use crate::archive::Level;
 use crate::archive::mixing::{BitCoder, BitDecoder, BitEncoder, Estimate, Mixer};
 use crate::archive::wire::{Reader, put_varint};
 use crate::budget::Share;
@@ -461,9 +462,11 @@ pub(super) fn encode(
     let mut model = Model::new(symbols.len() as u64);
     let mut encoder = BitEncoder::new();
     let mut next = 0;
+    let mut stage = cancel.stage(Level::Dense.encoding_work());
     for (position, &step) in (0..symbols.len()).rev().zip(steps) {
         if position % LOOK_UP_EVERY == 0 {
             cancel.check()?;
+            stage.reach((symbols.len() - position) as u64, symbols.len() as u64);
         }
         let context = following.context(symbol_at, position);
         let ordinal = items[symbols[position] as usize].ordinal;
@@ -536,9 +539,11 @@ pub(super) fn decode(
     let mut introduced = Introduced { by_frequency: vec![Vec::new(); 2 * FREQUENCY_CLASSES] };
     let mut next = 0_u32;
     let unknown = Known { ordinal: u32::MAX - 1, step: Step::default() };
+    let mut stage = cancel.stage(Level::Dense.decoding_work());
     for position in (0..count).rev() {
         if position % LOOK_UP_EVERY == 0 {
             cancel.check()?;
+            stage.reach((count - position) as u64, count as u64);
         }
         let context = following.context(|other| symbols[count - 1 - other], position);
         let ordinal = model
@@ -585,7 +590,6 @@ pub(super) fn decode(
 mod tests {
     use super::super::{Encoded, EncodedSymbols, Symbols, decode, encode};
     use super::*;
-    use crate::archive::types::Level;
     use crate::budget::Budget;
 
     fn dense(grammar: &Grammar) -> (Encoded, Vec<u8>) {
@@ -619,6 +623,24 @@ mod tests {
         let (symbols, budget) = (Symbols::Dense(&symbols), Budget::unlimited());
         let decoded = decode(&encoded.items, symbols, &encoded.root, &budget, &cancel);
         assert!(matches!(decoded, Err(Error::Cancelled)));
+    }
+
+    #[test]
+    fn it_tells_how_far_it_is() {
+        let grammar = grid(100);
+        for level in [Level::Fast, Level::Dense] {
+            let told = CancelFlag::default();
+            let encoded = encode(&grammar, level, &told).unwrap();
+            assert_eq!(told.done() * 1e6, level.encoding_work() as f64);
+            let symbols = match &encoded.symbols {
+                EncodedSymbols::Dense(symbols) => Symbols::Dense(symbols),
+                EncodedSymbols::Fast(symbols) => Symbols::Fast(symbols),
+            };
+            let told = CancelFlag::default();
+            let budget = Budget::unlimited();
+            decode(&encoded.items, symbols, &encoded.root, &budget, &told).unwrap();
+            assert_eq!(told.done() * 1e6, level.decoding_work() as f64);
+        }
     }
 
     #[test]

@@ -67,6 +67,7 @@ pub(crate) fn encode(
     }
     let symbols = match level {
         Level::Fast => {
+            let _stage = cancel.stage(level.encoding_work());
             EncodedSymbols::Fast(encode_symbols(&blocks, &items, introduced.len() as u32, &costs))
         }
         Level::Dense => {
