@@ -26,7 +26,17 @@ pub fn map<T: Send>(count: usize, work: &(dyn Fn(usize) -> T + Sync)) -> Vec<T> 
     results.into_iter().map(|result| taken(result).expect("each was called")).collect()
 }
 
-/// The same, until one fails: the error of the first, in order, of those that did.
+/// What `work` gives for each chunk of so many elements and its number, in order.
+pub fn map_chunks<E: Sync, T: Send>(
+    row: &[E],
+    size: usize,
+    work: &(dyn Fn(usize, &[E]) -> T + Sync),
+) -> Vec<T> {
+    let chunk = |number: usize| &row[number * size..row.len().min((number + 1) * size)];
+    map(row.len().div_ceil(size), &|number| work(number, chunk(number)))
+}
+
+/// What `work` gives for each number below `count`, in order, until one fails: the error of the first, in order, of those that did.
 ///
 /// # Errors
 /// That of `work`.
@@ -116,6 +126,9 @@ mod tests {
         });
         let made = seen.iter().filter(|&&length| length == 1).count();
         assert!(made <= rayon::current_num_threads(), "{made}");
+        let sums = map_chunks(&[1, 2, 3, 4, 5], 2, &|chunk, row: &[i32]| (chunk, row.iter().sum()));
+        assert_eq!(sums, [(0, 3), (1, 7), (2, 5)]);
+        assert_eq!(map_chunks(&[0; 0], 2, &|_, _| ()), []);
         assert_eq!(try_map(3, &|number| Ok::<_, ()>(number)), Ok(vec![0, 1, 2]));
         let odd = |number: usize| if number % 2 == 1 { Err(number) } else { Ok(()) };
         assert!(try_map(9, &odd).unwrap_err() % 2 == 1);

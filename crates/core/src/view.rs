@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::answer::TermTexts;
 use crate::task::WIDEST_WINDOW;
-use crate::{Array, Error, Grammar, Result};
+use crate::{Array, Error, Grammar, Result, parallel};
 
 /// Terms checked by a thread at a time.
 const CHECKED_AT_ONCE: usize = 1 << 14;
@@ -181,14 +181,12 @@ impl Network {
         if documents.len() != grammar.document_count() || !ascending {
             return Err(Error::malformed("a view's documents are not numbered in order"));
         }
-        let sweeps: Vec<(Vec<u32>, Vec<u64>)> = parts
-            .par_iter()
-            .map(|part| {
-                let (levels, lengths) =
-                    rayon::join(|| levels(&grammar, part), || lengths(&grammar, part));
-                Ok((levels?, lengths?))
-            })
-            .collect::<Result<_>>()?;
+        let sweeps = parallel::try_map(parts.len(), &|part| -> Result<(Vec<u32>, Vec<u64>)> {
+            let part = &parts[part];
+            let (levels, lengths) =
+                rayon::join(|| levels(&grammar, part), || lengths(&grammar, part));
+            Ok((levels?, lengths?))
+        })?;
         let mut all = (Vec::new(), Vec::with_capacity(grammar.rule_count() as usize));
         for (levels, lengths) in sweeps {
             all.0.extend(levels);

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::io;
 use std::ops::Range;
 
-use rayon::prelude::*;
 use tadoc_core::Network;
 use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+use tadoc_core::parallel::map;
 
 use super::columns::{SEQUENCE_DOCUMENTS, TERM_DOCUMENTS};
 use super::labels::Names;
@@ -14,6 +14,8 @@ use crate::traverse::{DocumentLists, Postings, Tables, map_documents};
 
 /// Items that become one part of the answer.
 const ITEMS_AT_ONCE: usize = 1 << 16;
+/// Items that one thread takes of these.
+const ITEMS_OF_A_CHUNK: u32 = 1 << 12;
 
 /// Items, ascending, each with its documents.
 pub(super) struct InvertedIndex<N> {
@@ -147,16 +149,18 @@ impl<N: Names> Answer for InvertedIndex<N> {
     ) -> io::Result<()> {
         for first in (0..self.item_count).step_by(ITEMS_AT_ONCE) {
             let last = self.item_count.min(first.saturating_add(ITEMS_AT_ONCE as u32));
-            let lengths: Vec<u64> = (first..last)
-                .into_par_iter()
-                .with_min_len(1 << 10)
-                .map(|item| {
+            let chunks = (last - first).div_ceil(ITEMS_OF_A_CHUNK) as usize;
+            let lengths = map(chunks, &|chunk| {
+                let first = first + chunk as u32 * ITEMS_OF_A_CHUNK;
+                let items = first..last.min(first.saturating_add(ITEMS_OF_A_CHUNK));
+                let length = |item: u32| {
                     let (documents, counts) = self.postings.get(item);
                     let enough = self.least <= 1 || counts.iter().sum::<u64>() >= self.least;
                     if enough { documents.len().min(self.top) as u64 } else { 0 }
-                })
-                .collect();
-            let mut ends = lengths;
+                };
+                items.map(length).collect::<Vec<u64>>()
+            });
+            let mut ends = lengths.concat();
             let mut sum = 0;
             for end in &mut ends {
                 sum += *end;

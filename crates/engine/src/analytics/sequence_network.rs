@@ -9,8 +9,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use rayon::prelude::*;
-use tadoc_core::parallel::{for_each, map, map_with};
+use tadoc_core::parallel::{for_each, map, map_chunks, map_with};
 use tadoc_core::{Grammar, Network, Part};
 
 use super::keys::Key;
@@ -31,19 +30,18 @@ pub(super) fn make<K: Key + Record<Key = K>>(
 ) -> Result<(Network, SequenceNames<K>)> {
     let windows = Windows::<K>::new(network, packing.n);
     let rows = rows(network);
-    let lengths: Vec<u64> = rows
-        .par_iter()
-        .with_min_len(ROWS_AT_ONCE)
-        .map(|row| {
+    let lengths = map_chunks(&rows, ROWS_AT_ONCE, &|_, rows: &[Row]| {
+        let length = |row: &Row| {
             let mut length = row.rules(network, packing.n).count() as u64;
             row.sequences(&windows, |_| length += 1);
             length
-        })
-        .collect();
+        };
+        rows.iter().map(length).collect::<Vec<u64>>()
+    });
     let mut starts = Vec::with_capacity(lengths.len() + 1);
     starts.push(0_u32);
     let mut total = 0_u64;
-    for length in lengths {
+    for length in lengths.into_iter().flatten() {
         total += length;
         starts.push(total.min(u32::MAX.into()) as u32);
     }
@@ -57,10 +55,9 @@ pub(super) fn make<K: Key + Record<Key = K>>(
     let symbols: Vec<AtomicU32> = (0..total).map(|_| AtomicU32::new(0)).collect();
     let layout = Layout::new(windows.key_bits(), total);
     let per_thread = rows.len().div_ceil(4 * rayon::current_num_threads()).max(1);
-    let chunks: Vec<&[Row]> = rows.chunks(per_thread).collect();
-    let filled: Vec<Buckets<(K, u32)>> = map(chunks.len(), &|chunk| {
-        let mut buckets = Buckets::new(layout);
-        for (row, place) in chunks[chunk].iter().zip(chunk * per_thread..) {
+    let filled = map_chunks(&rows, per_thread, &|chunk, of_chunk: &[Row]| {
+        let mut buckets = Buckets::<(K, u32)>::new(layout);
+        for (row, place) in of_chunk.iter().zip(chunk * per_thread..) {
             let mut at = starts[place];
             row.sequences(&windows, |key| {
                 buckets.push(layout.bucket(key), (key, at));

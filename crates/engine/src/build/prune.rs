@@ -6,7 +6,7 @@
 //!
 //! Cost: O(symbols), with 9 bytes a rule; writing is on all threads.
 
-use rayon::prelude::*;
+use tadoc_core::parallel::map_chunks;
 
 /// Rules that a thread writes before the next ones.
 const RULES_AT_A_TIME: usize = 1 << 13;
@@ -109,20 +109,16 @@ pub fn prune(
         Writer { bodies, first_rule, written_out: &written_out, above: Vec::new() }
             .write(symbols, into)
     };
-    let parts: Vec<Bodies> = written_out
-        .par_chunks(RULES_AT_A_TIME)
-        .enumerate()
-        .map(|(part, written_out)| {
-            let mut pruned = Bodies::new();
-            for (rule, written) in (part * RULES_AT_A_TIME..).zip(written_out) {
-                if !written {
-                    write(bodies.body(rule), &mut pruned.symbols);
-                }
-                pruned.close();
+    let parts = map_chunks(&written_out, RULES_AT_A_TIME, &|part, written_out: &[bool]| {
+        let mut pruned = Bodies::new();
+        for (rule, written) in (part * RULES_AT_A_TIME..).zip(written_out) {
+            if !written {
+                write(bodies.body(rule), &mut pruned.symbols);
             }
-            pruned
-        })
-        .collect();
+            pruned.close();
+        }
+        pruned
+    });
     let mut pruned = Bodies::new();
     pruned.symbols.reserve_exact(parts.iter().map(|part| part.symbols.len()).sum());
     pruned.starts.reserve_exact(rules);
@@ -131,14 +127,11 @@ pub fn prune(
         pruned.symbols.extend_from_slice(&part.symbols);
         pruned.starts.extend(part.starts[1..].iter().map(|start| before + start));
     }
-    let new_root: Vec<Vec<u32>> = root
-        .par_chunks(SYMBOLS_AT_A_TIME)
-        .map(|symbols| {
-            let mut written = Vec::with_capacity(symbols.len());
-            write(symbols, &mut written);
-            written
-        })
-        .collect();
+    let new_root = map_chunks(root, SYMBOLS_AT_A_TIME, &|_, symbols: &[u32]| {
+        let mut written = Vec::with_capacity(symbols.len());
+        write(symbols, &mut written);
+        written
+    });
     (new_root.concat(), pruned)
 }
 

@@ -10,6 +10,7 @@
 
 use rayon::prelude::*;
 use tadoc_core::Grammar;
+use tadoc_core::parallel::map_chunks;
 
 use super::{Detail, NONE};
 use crate::error::{Error, Result};
@@ -87,18 +88,14 @@ impl Source<'_> {
 
     /// The bodies of the rules that stay, and where each starts.
     fn copy_bodies(&self, replacements: &Replacements) -> (Vec<u32>, Vec<u32>) {
-        let copied: Vec<(Vec<u32>, Vec<u32>)> = replacements
-            .kept
-            .par_chunks(RULES_AT_ONCE)
-            .map(|rules| {
-                let (mut bodies, mut ends) = (Vec::new(), Vec::with_capacity(rules.len()));
-                for &rule in rules {
-                    replacements.append(self, self.grammar.body(rule), &mut bodies);
-                    ends.push(bodies.len() as u32);
-                }
-                (bodies, ends)
-            })
-            .collect();
+        let copied = map_chunks(&replacements.kept, RULES_AT_ONCE, &|_, rules: &[u32]| {
+            let (mut bodies, mut ends) = (Vec::new(), Vec::with_capacity(rules.len()));
+            for &rule in rules {
+                replacements.append(self, self.grammar.body(rule), &mut bodies);
+                ends.push(bodies.len() as u32);
+            }
+            (bodies, ends)
+        });
         let mut starts = Vec::with_capacity(replacements.kept.len() + 1);
         starts.push(0);
         let mut bodies = Vec::with_capacity(copied.iter().map(|(bodies, _)| bodies.len()).sum());
@@ -117,28 +114,24 @@ impl Source<'_> {
         document_starts: &[u32],
         replacements: &Replacements,
     ) -> (Vec<Vec<u32>>, Vec<u32>) {
-        let copied: Vec<(Vec<u32>, Vec<u32>)> = root
-            .par_chunks(ROOT_AT_ONCE)
-            .enumerate()
-            .map(|(chunk, symbols)| {
-                let first = (chunk * ROOT_AT_ONCE) as u32;
-                let end = first + symbols.len() as u32;
-                let low = document_starts.partition_point(|&start| start < first);
-                let high = document_starts.partition_point(|&start| start < end);
-                let mut copied = Vec::with_capacity(symbols.len() * 5 / 4);
-                let mut starts = Vec::with_capacity(high - low);
-                let mut at = 0;
-                // The symbols up to each start of a document, and then the rest.
-                for &start in &document_starts[low..high] {
-                    let next = (start - first) as usize;
-                    replacements.append(self, &symbols[at..next], &mut copied);
-                    starts.push(copied.len() as u32);
-                    at = next;
-                }
-                replacements.append(self, &symbols[at..], &mut copied);
-                (copied, starts)
-            })
-            .collect();
+        let copied = map_chunks(root, ROOT_AT_ONCE, &|chunk, symbols: &[u32]| {
+            let first = (chunk * ROOT_AT_ONCE) as u32;
+            let end = first + symbols.len() as u32;
+            let low = document_starts.partition_point(|&start| start < first);
+            let high = document_starts.partition_point(|&start| start < end);
+            let mut copied = Vec::with_capacity(symbols.len() * 5 / 4);
+            let mut starts = Vec::with_capacity(high - low);
+            let mut at = 0;
+            // The symbols up to each start of a document, and then the rest.
+            for &start in &document_starts[low..high] {
+                let next = (start - first) as usize;
+                replacements.append(self, &symbols[at..next], &mut copied);
+                starts.push(copied.len() as u32);
+                at = next;
+            }
+            replacements.append(self, &symbols[at..], &mut copied);
+            (copied, starts)
+        });
         let mut stretches = Vec::with_capacity(copied.len());
         let mut starts = Vec::with_capacity(document_starts.len());
         let mut total = 0;
@@ -166,14 +159,12 @@ fn count_symbols(grammar: &Grammar, rows: &[&[u32]]) -> Vec<u32> {
         rows.iter().for_each(|row| count(row, &mut counts));
         return counts;
     };
-    let counted: Vec<Vec<u32>> = row
-        .par_chunks(length.div_ceil(tables.max(1)).max(1))
-        .map(|stretch| {
-            let mut counts = vec![0_u32; size];
-            count(stretch, &mut counts);
-            counts
-        })
-        .collect();
+    let at_once = length.div_ceil(tables.max(1)).max(1);
+    let counted: Vec<Vec<u32>> = map_chunks(row, at_once, &|_, stretch: &[u32]| {
+        let mut counts = vec![0_u32; size];
+        count(stretch, &mut counts);
+        counts
+    });
     counted
         .into_iter()
         .reduce(|mut sums, counts| {

@@ -7,6 +7,7 @@
 
 use rayon::prelude::*;
 use tadoc_core::archive::Dictionary;
+use tadoc_core::parallel::{for_each, map_with};
 use tadoc_core::view::Terms;
 
 use super::NONE;
@@ -103,25 +104,21 @@ fn analyze<'w>(
     analyzer: &Analyzer,
 ) -> (Strings, Vec<u32>) {
     // The terms in the order of the words, and for each the word that it is of.
-    let chunks: Vec<(Strings, Vec<u32>)> = (0..words.div_ceil(ANALYZED_AT_ONCE))
-        .into_par_iter()
-        .map_init(
-            // A pattern is matched with memory of its own, which threads would wait for.
-            || analyzer.clone(),
-            |analyzer, chunk| {
-                let first = chunk * ANALYZED_AT_ONCE;
-                let last = words.min(first + ANALYZED_AT_ONCE);
-                let (mut terms, mut of) = (Strings::default(), Vec::new());
-                for number in first..last {
-                    if let Some(term) = analyzer.term(word(number)) {
-                        terms.push(&term);
-                        of.push(number);
-                    }
-                }
-                (terms, of)
-            },
-        )
-        .collect();
+    let count = words.div_ceil(ANALYZED_AT_ONCE) as usize;
+    // A pattern is matched with memory of its own, which threads would wait for.
+    let own = || analyzer.clone();
+    let chunks = map_with(&own, count, &|analyzer: &mut Analyzer, chunk| {
+        let first = chunk as u32 * ANALYZED_AT_ONCE;
+        let last = words.min(first + ANALYZED_AT_ONCE);
+        let (mut terms, mut of) = (Strings::default(), Vec::new());
+        for number in first..last {
+            if let Some(term) = analyzer.term(word(number)) {
+                terms.push(&term);
+                of.push(number);
+            }
+        }
+        (terms, of)
+    });
     let (mut all, mut of) = (Strings::default(), Vec::new());
     for (terms, words) in chunks {
         all.append(&terms);
@@ -158,7 +155,10 @@ fn merge_tree(mut segments: Vec<SegmentTerms>) -> SegmentTerms {
         rayon::join(move || merge_tree(segments), move || merge_tree(behind));
     let (terms, of_first, of_second) = merge_two(&first.terms, &second.terms);
     let renumber = |numbers: &mut Vec<Vec<u32>>, of: &[u32]| {
-        numbers.par_iter_mut().flatten().for_each(|number| *number = of[*number as usize]);
+        let chunks = numbers.iter_mut().flat_map(|row| row.chunks_mut(super::RENUMBERED_AT_ONCE));
+        for_each(chunks.collect(), &|_, numbers: &mut [u32]| {
+            numbers.iter_mut().for_each(|number| *number = of[*number as usize]);
+        });
     };
     renumber(&mut first.numbers, &of_first);
     renumber(&mut second.numbers, &of_second);

@@ -8,8 +8,8 @@
 //!
 //! Cost: O(tokens) on all threads, 32 bytes a line.
 
-use rayon::prelude::*;
 use tadoc_core::TokenSequence;
+use tadoc_core::parallel::map;
 
 use super::sequence::BARRIER;
 
@@ -79,10 +79,9 @@ impl Cut {
 const TOKENS_AT_A_TIME: u32 = 1 << 20;
 
 fn cut(tokens: &[u32], document_starts: &[u32], line_ends: &[bool]) -> Cut {
-    let parts: Vec<Cut> = groups(document_starts)
-        .into_par_iter()
-        .map(|documents| cut_documents(tokens, documents, line_ends))
-        .collect();
+    let groups = groups(document_starts);
+    let parts: Vec<Cut> =
+        map(groups.len(), &|group| cut_documents(tokens, groups[group], line_ends));
     let mut lines = Cut { starts: vec![0], hashes: Vec::new() };
     lines.hashes.reserve_exact(parts.iter().map(|part| part.hashes.len()).sum());
     for part in parts {
@@ -139,8 +138,7 @@ const TABLES: usize = 2;
 fn find_equal(tokens: &[u32], lines: &Cut) -> Vec<u32> {
     let count = lines.hashes.len();
     // For each line that comes often enough, the first line that it equals.
-    let frequent: Vec<Vec<(u32, u32)>> =
-        (0..TABLES).into_par_iter().map(|table| frequent_lines(tokens, lines, table)).collect();
+    let frequent: Vec<Vec<(u32, u32)>> = map(TABLES, &|table| frequent_lines(tokens, lines, table));
     let mut rules = vec![NO_RULE; count];
     for &(line, first) in frequent.iter().flatten() {
         rules[line as usize] = first;

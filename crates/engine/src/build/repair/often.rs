@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rayon::prelude::*;
+use tadoc_core::parallel::{each, map};
 
 use super::sequence::BARRIER;
 
@@ -35,22 +35,19 @@ pub(super) fn places(cells: &[u32]) -> Vec<u32> {
     };
     let parts = pair_count.div_ceil(AT_A_TIME);
     // Whatever the order of the threads, the second row says in the end what came more than once.
-    (0..parts).into_par_iter().for_each(|part| {
+    each(parts, &|part| {
         for (_, word, bit) in pairs_of(part) {
             if once[word].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
                 again[word].fetch_or(bit, Ordering::Relaxed);
             }
         }
     });
-    let kept: Vec<Vec<u32>> = (0..parts)
-        .into_par_iter()
-        .map(|part| {
-            pairs_of(part)
-                .filter(|&(_, word, bit)| again[word].load(Ordering::Relaxed) & bit != 0)
-                .map(|(place, ..)| place)
-                .collect()
-        })
-        .collect();
+    let kept: Vec<Vec<u32>> = map(parts, &|part| {
+        pairs_of(part)
+            .filter(|&(_, word, bit)| again[word].load(Ordering::Relaxed) & bit != 0)
+            .map(|(place, ..)| place)
+            .collect()
+    });
     kept.concat()
 }
 
