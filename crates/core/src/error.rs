@@ -28,6 +28,14 @@ pub enum Error {
         /// Highest version that can be read.
         supported: u32,
     },
+    /// The archive would have more segments than can be read.
+    #[error(
+        "the archive would have more than {most} segments, which none can have; nothing was written; give more memory, so that segments are larger"
+    )]
+    TooManySegments {
+        /// How many an archive can have.
+        most: u64,
+    },
     /// The file ends before it should.
     #[error(
         "the archive is cut short: {what} needs {needed} bytes, {available} are there; fetch or copy it again"

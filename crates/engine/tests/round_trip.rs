@@ -250,6 +250,22 @@ fn lines_behind_an_empty_input_come_back_in_the_least_memory() {
     assert_eq!(lines, [&b"text\n"[..], b"and more"]);
 }
 
+/// Found on a machine of 16 cores: what the threads might take of the default memory left nothing for a segment, and
+/// every batch became one.
+#[test]
+fn segments_do_not_depend_on_threads() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("corpus.tdc");
+    let line = b"the tide gauge at the pier tells how high the water stands\n";
+    let documents = [("text".to_owned(), line.repeat(24 << 20 >> 6))];
+    for threads in [1, 16, 1000] {
+        let options = CompressOptions { threads: Some(threads), force: true, ..Default::default() };
+        let report = tadoc::compress(inputs(&documents), &path, &options, &()).unwrap();
+        assert_eq!(report.segments, 1, "{threads} threads");
+    }
+    assert!(contents(&path)[0].1 == documents[0].1);
+}
+
 /// Separators between words that come once can be guessed, and cost next to nothing.
 #[test]
 fn symbols_that_cost_nothing_come_back() {

@@ -34,6 +34,9 @@ const LISTED: usize = 6;
 const READ: &str = "manual/en/operation.md";
 const LINES: usize = 8;
 
+/// How often a temporary folder is removed in which another thread may be writing.
+const ATTEMPTS: u32 = 1000;
+
 /// Show tadoc at work on a small bundled corpus
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
@@ -56,7 +59,7 @@ impl Demo {
                 say(&format!("\nIt is all in {}: try the commands there.", folder.display()))?;
             }
             None => {
-                let (folder, _unfinished) = temporary_folder()?;
+                let folder = TemporaryFolder::new()?;
                 show(folder.path())?;
                 say("\nTo try the commands on these files: tadoc demo --keep playground")?;
             }
@@ -150,7 +153,7 @@ fn ask(archive: &Path, title: &str, command: &str) -> anyhow::Result<()> {
         false => word.to_owned(),
     };
     step(title, &command.split(' ').map(quoted).collect::<Vec<_>>().join(" "))?;
-    let (folder, _unfinished) = temporary_folder()?;
+    let folder = TemporaryFolder::new()?;
     let answer = folder.path().join("answer");
     let words = command.split(' ').map(|word| match word {
         "sample.tdc" => archive.as_os_str(),
@@ -163,22 +166,53 @@ fn ask(archive: &Path, title: &str, command: &str) -> anyhow::Result<()> {
     indented(&table)
 }
 
-/// A folder that is removed when it is dropped, or when a signal ends the process.
-fn temporary_folder() -> anyhow::Result<(TempDir, Unfinished)> {
-    let made = Unfinished::begin(|| {
-        let folder = tempfile::tempdir()?;
-        let path = folder.path().to_owned();
-        let removal: Removal = Box::new(move || drop(fs::remove_dir_all(path)));
-        Ok::<_, io::Error>((folder, removal))
-    });
-    made.context("cannot make a temporary folder")
+/// A folder that is removed when it is dropped, or when a signal ends the process. Fields are dropped in this
+/// order: a signal that comes while the folder is removed still knows of it.
+struct TemporaryFolder {
+    folder: TempDir,
+    _unfinished: Unfinished,
+}
+
+impl TemporaryFolder {
+    fn new() -> anyhow::Result<Self> {
+        let made = Unfinished::begin(|| {
+            let folder = tempfile::tempdir()?;
+            let path = folder.path().to_owned();
+            let removal: Removal = Box::new(move || remove(&path));
+            Ok::<_, io::Error>((folder, removal))
+        });
+        let (folder, _unfinished) = made.context("cannot make a temporary folder")?;
+        Ok(Self { folder, _unfinished })
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Removes a folder in which another thread may still write: what has come up in it meanwhile is in the way,
+/// and goes with the next attempt.
+fn remove(folder: &Path) {
+    for _ in 0..ATTEMPTS {
+        match fs::remove_dir_all(folder) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
+            _ => break,
+        }
+    }
 }
 
 fn write_sample(folder: &Path) -> anyhow::Result<()> {
+    // One by one, so that a folder which is being removed does not come up again.
+    let create = |folder: &Path| match fs::create_dir(folder) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => Ok(()),
+    };
     for (name, bytes) in SAMPLE {
         let path = folder.join(name);
-        path.parent()
-            .map_or(Ok(()), fs::create_dir_all)
+        let above = path.ancestors().skip(1).take_while(|above| above.starts_with(folder));
+        let above: Vec<&Path> = above.collect();
+        let created = above.iter().rev().try_for_each(|above| create(above));
+        created
             .and_then(|()| fs::write(&path, bytes))
             .with_context(|| format!("cannot write {}", path.display()))?;
     }

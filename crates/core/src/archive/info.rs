@@ -6,7 +6,7 @@ use super::wire::{Reader, put_varint};
 use crate::error::Result;
 
 /// Segments are numbered with fewer bits than sections could be.
-const MOST_SEGMENTS: u64 = 1 << 16;
+pub(super) const MOST_SEGMENTS: u64 = 1 << 16;
 
 /// The fields of the section, and those of `ORIG`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]

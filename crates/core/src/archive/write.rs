@@ -127,8 +127,7 @@ impl ArchiveWriter {
 
     /// Appends a segment of another archive of the same level as it is, but for its index.
     pub fn copy_segment(&mut self, archive: &Archive, segment: usize) -> Result<()> {
-        let number = Some(self.segments);
-        self.segments += 1;
+        let number = Some(self.next_segment()?);
         let own = |section: &&Section| {
             section.segment == Some(segment as u32) && !section.kind.is_index()
         };
@@ -162,10 +161,18 @@ impl ArchiveWriter {
         self.write(bytes)
     }
 
+    /// The number of a segment that is appended. More than a reader takes would be an archive that cannot be read.
+    fn next_segment(&mut self) -> Result<u32> {
+        if u64::from(self.segments) >= info::MOST_SEGMENTS {
+            return Err(Error::TooManySegments { most: info::MOST_SEGMENTS });
+        }
+        self.segments += 1;
+        Ok(self.segments - 1)
+    }
+
     /// Appends a segment.
     pub fn add_segment(&mut self, segment: &EncodedSegment) -> Result<()> {
-        let number = Some(self.segments);
-        self.segments += 1;
+        let number = Some(self.next_segment()?);
         self.add_section(Kind::DICT, number, &segment.dictionary.0)?;
         self.add_section(Kind::ITEM, number, &segment.grammar.items)?;
         match &segment.grammar.symbols {
@@ -214,5 +221,26 @@ impl ArchiveWriter {
         self.write(&header.to_bytes())?;
         self.file.finish(replace)?;
         Ok(header.file_bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_are_no_more_segments_than_can_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.tdc");
+        let mut writer = ArchiveWriter::create(&path).unwrap();
+        let grammar = Grammar::new(0, Vec::new(), vec![0], vec![0]).unwrap();
+        let segment = EncodedSegment::new(&grammar, &[], &[], Level::Fast);
+        for _ in 0..info::MOST_SEGMENTS {
+            writer.add_segment(&segment).unwrap();
+        }
+        let error = writer.add_segment(&segment).unwrap_err();
+        assert!(matches!(error, Error::TooManySegments { most: info::MOST_SEGMENTS }), "{error}");
+        drop(writer);
+        assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
     }
 }

@@ -55,7 +55,12 @@ pub(super) struct LexedSegment {
 pub(crate) struct Budget {
     memory: u64,
     pub(crate) threads: usize,
+    /// Threads that lex: fewer where their batches would leave too little for the segment.
+    lexing: usize,
 }
+
+/// What a segment gets where it is not said how much memory there is.
+const USUAL_SEGMENT: u64 = 800 << 20;
 
 /// What building a grammar takes for a token, at its peak. Measured: 20 to 28 bytes.
 const BYTES_PER_TOKEN: u64 = 30;
@@ -71,20 +76,23 @@ impl Budget {
             Some(threads) => threads.clamp(1, MOST_THREADS),
             None => threads::default_count(),
         };
-        let least = Self::least(threads);
-        let memory = memory.unwrap_or_else(|| super::default_memory().max(least));
+        let least = Self::least(1);
+        let usual = || super::available_memory(USUAL_SEGMENT + Self::least(threads)).max(2 * least);
+        let memory = memory.unwrap_or_else(usual);
         if memory < least {
             return Err(Error::TooLittleMemory { given: memory, least });
         }
-        Ok(Self { memory, threads })
+        let for_lexing = memory - USUAL_SEGMENT.min(memory / 2);
+        let lexing = (1..=threads).rev().find(|&threads| Self::least(threads) <= for_lexing);
+        Ok(Self { memory, threads, lexing: lexing.unwrap_or(1) })
     }
 
     /// How many symbols can be paired at a time.
     pub(crate) fn most_symbols(self) -> u64 {
-        ((self.memory - Self::least(self.threads)) / BYTES_PER_TOKEN).max(1)
+        ((self.memory - Self::least(self.lexing)) / BYTES_PER_TOKEN).max(1)
     }
 
-    /// The least that any work can be done with.
+    /// The least that any work can be done with, by so many threads that lex.
     fn least(threads: usize) -> u64 {
         // Each thread holds a batch and its tokens, and the dictionaries have some room.
         (64 << 20) + threads as u64 * 10 * super::feed::BATCH
@@ -96,7 +104,7 @@ impl Budget {
     }
 
     fn is_full(self, tokens: u64, text: u64, dictionaries: u64) -> bool {
-        let spent = Self::least(self.threads)
+        let spent = Self::least(self.lexing)
             + tokens * BYTES_PER_TOKEN
             + 3 * dictionaries.saturating_sub(text / TEXT_PER_DICTIONARY_BYTE);
         spent >= self.memory || tokens >= MOST_TOKENS
@@ -112,7 +120,7 @@ pub(super) fn lex_segment(
     watch: &Watch<'_>,
 ) -> Result<Option<LexedSegment>> {
     let stop = AtomicBool::new(false);
-    let (sender, receiver) = mpsc::sync_channel::<Result<LexedBatch>>(budget.threads);
+    let (sender, receiver) = mpsc::sync_channel::<Result<LexedBatch>>(budget.lexing);
     let mut done: BTreeMap<u64, LexedBatch> = BTreeMap::new();
     let mut segment = LexedSegment {
         interners: Vec::new(),
@@ -124,8 +132,8 @@ pub(super) fn lex_segment(
     let mut failure = None;
     let mut next = feed.lock().expect("no thread panics with the lock").position();
     std::thread::scope(|scope| {
-        let mut threads = Vec::with_capacity(budget.threads);
-        for thread in 0..budget.threads {
+        let mut threads = Vec::with_capacity(budget.lexing);
+        for thread in 0..budget.lexing {
             let (sender, stop) = (sender.clone(), &stop);
             match spawn(scope, move || work(thread, feed, lexer, split, stop, &sender)) {
                 Ok(started) => threads.push(started),
@@ -140,7 +148,7 @@ pub(super) fn lex_segment(
         drop(sender);
         let mut full = false;
         let (mut tokens, mut text) = (0_u64, 0_u64);
-        let mut memory = vec![0_usize; budget.threads];
+        let mut memory = vec![0_usize; budget.lexing];
         for result in receiver {
             match result.and_then(|lexed| watch.check().map(|()| lexed)) {
                 Ok(lexed) => {

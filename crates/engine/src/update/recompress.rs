@@ -160,7 +160,9 @@ impl Recompression<'_> {
         let builder =
             Builder::from_name(name).ok_or_else(|| Error::UnknownBuilder { name: name.clone() })?;
         let budget = Budget::new(options.memory, options.threads)?;
-        let most_symbols = budget.most_symbols();
+        // However little memory there is, an archive has no more segments than it can have.
+        let symbols: u64 = before.segments.iter().map(|segment| segment.symbols).sum();
+        let most_symbols = budget.most_symbols().max(symbols / FEW_SEGMENTS);
         let pool = threads::pool(Some(budget.threads))?;
         let watch = Watch::new(observer, before.text_bytes, before.level);
         watch.check()?;
@@ -250,6 +252,9 @@ impl Recompression<'_> {
         Ok(())
     }
 }
+
+/// An archive is cut into about so many segments at the most, however little memory there is.
+const FEW_SEGMENTS: u64 = 1 << 12;
 
 /// The segments that become of an edited one: more than one if it has grown so that building it would take too much memory. The first documents count
 /// from that of the edited segment.

@@ -39,7 +39,7 @@ fn bytes_do_not_depend_on_threads() {
         script.run(&mut editor, 400, "before compressing again");
         drop(editor);
         let mut made: Vec<Vec<u8>> = Vec::new();
-        for threads in [1, 2] {
+        for threads in [1, 2, 16, 200] {
             for through_editor in [false, true] {
                 let copy = folder.path().join("copy.tdc");
                 std::fs::copy(&path, &copy).unwrap();

@@ -2,6 +2,7 @@
 //! processor time as the system tells them at its end (`wait4`). Costs a look at the process every few milliseconds.
 
 use std::fs::{self, File};
+use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -14,8 +15,9 @@ use wait4::{ResUse, Wait4};
 
 /// A child that takes more memory is ended, so that it takes none from others.
 const MOST_MEMORY: u64 = 1 << 30;
-/// A child that prints more is ended, and what it printed is not compared.
-const MOST_OUTPUT: u64 = 64 << 20;
+/// A child that prints more is ended, and what it printed is not compared. Small, because the system takes what this
+/// process has had at most for the least that a child of it had (`exec` keeps the mark).
+const MOST_OUTPUT: u64 = 4 << 20;
 /// Of standard error, so many bytes are kept.
 const MOST_ERRORS: usize = 16 << 10;
 /// The first looks at a child follow each other so quickly, later ones more slowly.
@@ -107,6 +109,9 @@ pub fn run(binary: &Path, folder: &Path, arguments: &[String], limit: Duration) 
         look = (look * 5 / 4).min(LAST_LOOK);
     };
     let wall = start.elapsed();
+    if ended.is_none() && fs::metadata(&stdout)?.len() > MOST_OUTPUT {
+        ended = Some(End::TooLong);
+    }
     let exit = match (used.status.code(), used.status.signal()) {
         (Some(code), _) => End::Exit(code),
         (None, signal) => End::Signal(signal.unwrap_or(0)),
@@ -116,9 +121,16 @@ pub fn run(binary: &Path, folder: &Path, arguments: &[String], limit: Duration) 
         end: ended.unwrap_or(exit),
         wall,
         peak_bytes: used.rusage.maxrss,
-        stdout: fs::read(&stdout)?,
+        stdout: read_some(&stdout)?,
         stderr: String::from_utf8_lossy(&errors[..errors.len().min(MOST_ERRORS)]).into_owned(),
     })
+}
+
+/// What a child printed, or so much of it that it is seen to be too much.
+fn read_some(path: &Path) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_OUTPUT + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
 }
 
 /// Kills a child and waits for it.

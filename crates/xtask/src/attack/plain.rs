@@ -11,7 +11,7 @@ use super::child;
 use super::probe::ARCHIVE;
 
 /// A mutant with more text is not compared.
-const MOST_TEXT: usize = 16 << 20;
+const MOST_TEXT: usize = 2 << 20;
 
 /// A fresh archive of the documents that a mutant restores to, as bytes. `None` where they cannot be told, or are too
 /// long.

@@ -1,12 +1,13 @@
 //! The commands that are run on mutants, and what of a run is its answer. A probe names its files as they lie in the
 //! folder that it runs in, so that a finding can be repeated wherever its files are.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write};
 use std::path::Path;
 use std::time::Duration;
 
 use anyhow::Result;
-use xxhash_rust::xxh64::xxh64;
+use xxhash_rust::xxh64::{Xxh64, xxh64};
 
 use super::child::{self, Outcome};
 use crate::files;
@@ -103,21 +104,55 @@ impl Probe {
             Answer::Figures => Some(given(&[])),
             Answer::Folder => {
                 let root = folder.join(FOLDER);
-                let mut all = Vec::new();
+                let mut all = Hashing::default();
                 for path in if root.exists() { files::tree(&root)?.files } else { Vec::new() } {
-                    all.extend(path.strip_prefix(&root)?.as_os_str().as_encoded_bytes());
-                    all.push(0);
-                    all.extend(fs::read(&path)?);
+                    all.write_all(path.strip_prefix(&root)?.as_os_str().as_encoded_bytes())?;
+                    all.write_all(&[0])?;
+                    io::copy(&mut File::open(&path)?, &mut all)?;
                 }
-                Some(given(&all))
+                Some(all.given(code))
             }
-            Answer::File => Some(given(&fs::read(folder.join(ROWS))?)),
+            Answer::File => {
+                let mut all = Hashing::default();
+                io::copy(&mut File::open(folder.join(ROWS))?, &mut all)?;
+                Some(all.given(code))
+            }
             Answer::Archive(archive) => {
                 let arguments = ["restore", archive, "--stdout"].map(str::to_owned);
                 let run = child::run(binary, folder, &arguments, Duration::from_secs(30))?;
                 (run.code() == Some(0)).then(|| given(&run.stdout))
             }
         })
+    }
+}
+
+/// Takes bytes for their length and hash: what a mutant makes may be far longer than this process may be.
+struct Hashing {
+    length: usize,
+    hash: Xxh64,
+}
+
+impl Default for Hashing {
+    fn default() -> Self {
+        Self { length: 0, hash: Xxh64::new(0) }
+    }
+}
+
+impl Hashing {
+    fn given(&self, code: i32) -> Given {
+        Given { code, length: self.length, hash: self.hash.digest(), lines: None }
+    }
+}
+
+impl Write for Hashing {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.hash.update(bytes);
+        self.length += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
     }
 }
 
