@@ -20,6 +20,7 @@ fuzz_target!(|data: &[u8]| {
         // As little as possible, for a segment a document; or as much as one needs.
         memory: Some(if bit(4) { 144 << 20 } else { 1 << 30 }),
         force: true,
+        ..CompressOptions::default()
     };
     let documents: Vec<&[u8]> = text.split(|&byte| byte == BORDER).collect();
     let path = tadoc_fuzz::scratch("round_trip.tdc");

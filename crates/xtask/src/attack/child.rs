@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::Read;
-use std::os::unix::process::ExitStatusExt;
+use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -70,6 +70,8 @@ pub fn command(binary: &Path, folder: &Path, arguments: &[String]) -> Result<Com
         .env("RAYON_NUM_THREADS", "2")
         .env("RUST_BACKTRACE", "0")
         .env_remove("RUST_LOG")
+        .env_remove(ALLOCATING[0].0)
+        .env_remove(ALLOCATING[1].0)
         .stdin(Stdio::null())
         .stdout(create(STDOUT)?)
         .stderr(create(STDERR)?);
@@ -94,7 +96,7 @@ pub fn run(binary: &Path, folder: &Path, arguments: &[String], limit: Duration) 
         }
         let excess = if start.elapsed() > limit {
             Some(End::TimedOut)
-        } else if look == LAST_LOOK && memory(&child) > MOST_MEMORY {
+        } else if look == LAST_LOOK && memory(&child.id().to_string()) > MOST_MEMORY {
             Some(End::TooLarge)
         } else if look == LAST_LOOK && fs::metadata(&stdout).is_ok_and(|m| m.len() > MOST_OUTPUT) {
             Some(End::TooLong)
@@ -140,11 +142,40 @@ fn end(mut child: Child) -> Result<ResUse> {
 }
 
 /// The memory that a process has had at most, as far as the system tells it now.
-fn memory(child: &Child) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kibibytes = line.and_then(|line| line.trim().strip_suffix(" kB"));
-    kibibytes.and_then(|number| number.trim().parse::<u64>().ok()).unwrap_or(0) * 1024
+fn memory(process: &str) -> u64 {
+    let kibibytes = status(process, "VmHWM:");
+    let kibibytes = kibibytes.trim().trim_end_matches(" kB");
+    kibibytes.parse::<u64>().unwrap_or(0) * 1024
+}
+
+/// The memory that this process has had at most: no child is told to have had less.
+pub fn own_memory() -> u64 {
+    memory("self")
+}
+
+/// The signals that this process ignores: bit n - 1 stands for signal n.
+pub fn ignored_signals() -> u64 {
+    u64::from_str_radix(status("self", "SigIgn:").trim(), 16).unwrap_or(0)
+}
+
+/// What the system says about a process; nothing where it does not.
+fn status(process: &str, what: &str) -> String {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix(what));
+    line.unwrap_or_default().to_owned()
+}
+
+/// How this process allocates: large blocks go back to the system at once, so that it stays small.
+const ALLOCATING: [(&str, &str); 2] =
+    [("MALLOC_ARENA_MAX", "2"), ("MALLOC_MMAP_THRESHOLD_", "65536")];
+
+/// Begins this process again, with an allocator that keeps little. Comes back if that was done, or cannot be.
+pub fn stay_small() {
+    if std::env::var_os(ALLOCATING[0].0).is_none()
+        && let Ok(own) = std::env::current_exe()
+    {
+        let _ = Command::new(own).args(std::env::args_os().skip(1)).envs(ALLOCATING).exec();
+    }
 }
 
 /// How many times longer work takes now than on a machine of its own: wall time by processor time of a thread that

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::child::{End, Outcome};
+use super::child::{self, End, Outcome};
 use super::victim::{Files, write_files};
 use crate::files;
 
@@ -55,7 +55,9 @@ impl Fault {
             return Some(Self::Panic(place.to_owned()));
         }
         let bytes: usize = files.iter().map(|(_, bytes)| bytes.len()).sum();
-        let too_large = run.peak_bytes > MOST_MEMORY && bytes < SMALL_FILE;
+        let too_large = run.peak_bytes > MOST_MEMORY
+            && bytes < SMALL_FILE
+            && run.peak_bytes > child::own_memory();
         match run.end {
             End::TooLarge => Some(Self::Memory),
             End::Signal(signal) => Some(Self::Signal(signal)),

@@ -50,6 +50,10 @@ struct Struck {
 /// Kills and signals writing commands, so many times, all of them in turns.
 pub fn run(attack: &Attack, jobs: usize, kills: u64, signals: u64) -> Result<()> {
     let base = Base::new(&attack.binary, &attack.scratch)?;
+    // What is ignored here, as in the background of a script, is ignored by every child, and rightly so.
+    let ignored = child::ignored_signals();
+    let heard = SIGNALS.iter().filter(|&&signal| ignored >> (signal as i32 - 1) & 1 == 0);
+    let heard: Vec<Signal> = heard.copied().collect();
     let next = AtomicU64::new(0);
     attack.on_threads(jobs, |job| {
         let folder = attack.scratch.join(format!("interrupt-{job}"));
@@ -65,7 +69,7 @@ pub fn run(attack: &Attack, jobs: usize, kills: u64, signals: u64) -> Result<()>
                 let blow = Blow { signal: Signal::SIGKILL, after };
                 killed(attack, &base, writer, blow, &folder)?;
             } else {
-                let blow = Blow { signal: *random.choose(&SIGNALS), after };
+                let blow = Blow { signal: *random.choose(&heard), after };
                 signalled(attack, &base, writer, blow, &folder, &mut random)?;
             }
         }

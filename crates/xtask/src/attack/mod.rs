@@ -47,6 +47,7 @@ const PROBES_OF_FIXED: u64 = 4;
 
 /// Attacks until the time is over; tells whether nothing was found.
 pub fn run(options: &Options) -> Result<bool> {
+    child::stay_small();
     let project = Project::find()?;
     let binary = match &options.binary {
         Some(binary) => std::path::absolute(binary)?,

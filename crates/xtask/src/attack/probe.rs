@@ -363,8 +363,7 @@ pub fn reads_in_pool(asked: &Asked, persist: &str) -> Vec<Probe> {
 pub fn on_endless(asked: &Asked) -> Vec<Probe> {
     let Asked { document, word, phrase } = *asked;
     let all = [
-        &["info", ARCHIVE][..],
-        &["list", ARCHIVE, "--format", "tsv"],
+        &["list", ARCHIVE, "--format", "tsv"][..],
         &["head", ARCHIVE, document, "-c", "100"],
         &["extract", ARCHIVE, document, "1000000000000", "40"],
         &["search", ARCHIVE, word, "-m", "3"],
@@ -380,6 +379,8 @@ pub fn on_endless(asked: &Asked) -> Vec<Probe> {
         &["inverted-index", ARCHIVE],
         &["collocations", ARCHIVE],
     ];
-    let probes = all.iter().map(|arguments| Probe::new(arguments));
+    // What it says has the length of the file in it.
+    let info = Probe::with(&["info", ARCHIVE], Answer::Figures);
+    let probes = all.iter().map(|arguments| Probe::new(arguments)).chain([info]);
     probes.map(|probe| Probe { reads_all: false, ..probe }).collect()
 }
