@@ -8,6 +8,9 @@ use crate::error::Result;
 /// Segments are numbered with fewer bits than sections could be.
 pub(super) const MOST_SEGMENTS: u64 = 1 << 16;
 
+/// Documents, tokens, rules and symbols of a segment are numbered with 32 bits.
+const MOST_OF_A_SEGMENT: u64 = 1 << 32;
+
 /// The fields of the section, and those of `ORIG`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Summary {
@@ -73,7 +76,23 @@ pub(super) fn decode(section: &[u8]) -> Result<Summary> {
         for field in fields(&mut segment) {
             *field = reader.varint()?;
         }
+        let SegmentInfo { documents, token_types, words, rules, symbols, root_symbols, depth, .. } =
+            segment;
+        for figure in [documents, token_types, words, rules, symbols, root_symbols, depth] {
+            if figure > MOST_OF_A_SEGMENT {
+                return Err(reader.malformed(format!(
+                    "a segment has {figure} of what there are at most {MOST_OF_A_SEGMENT}"
+                )));
+            }
+        }
         segments.push(segment);
+    }
+    // Whoever adds these up is not to be surprised.
+    let sum = |figure: fn(&SegmentInfo) -> u64| {
+        segments.iter().try_fold(0_u64, |sum, segment| sum.checked_add(figure(segment)))
+    };
+    if sum(|segment| segment.text_bytes).is_none() || sum(|segment| segment.tokens).is_none() {
+        return Err(reader.malformed("segments have more than 2^64 bytes or tokens"));
     }
     reader.finish()?;
     let origin = None;
@@ -119,5 +138,21 @@ mod tests {
         for cut in 0..section.len() {
             assert!(decode(&section[..cut]).is_err());
         }
+    }
+
+    #[test]
+    fn figures_that_cannot_be_are_refused() {
+        let of = |change: fn(&mut SegmentInfo)| {
+            let mut segments = vec![SegmentInfo::default(); 2];
+            segments.iter_mut().for_each(change);
+            decode(&encode(&Summary { segments, ..Summary::default() }))
+        };
+        assert!(of(|segment| segment.text_bytes = 1 << 62).is_ok());
+        assert!(of(|segment| segment.text_bytes = 1 << 63).is_err());
+        assert!(of(|segment| segment.tokens = u64::MAX).is_err());
+        assert!(of(|segment| segment.rules = 1 << 32).is_ok());
+        assert!(of(|segment| segment.rules = (1 << 32) + 1).is_err());
+        assert!(of(|segment| segment.token_types = u64::MAX).is_err());
+        assert!(of(|segment| segment.first_document = u64::MAX).is_ok());
     }
 }
