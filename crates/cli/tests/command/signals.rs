@@ -78,8 +78,11 @@ fn what_a_stream_has_brought_is_kept() {
                 feed(&mut child, &text);
                 all.push_str(&text);
             }
+            // The pipe stays open: a stream that ends is done, whatever signal comes with its end.
+            let pipe = child.stdin.take();
             send(&child, "TERM");
             let output = child.wait_with_output().unwrap();
+            drop(pipe);
             assert_eq!(String::from_utf8_lossy(&output.stderr), "tadoc: cancelled\n");
             assert_eq!(output.status.code(), Some(143));
             let kept = folder.run(&["cat", "c.tdc", "log"]).succeeds();

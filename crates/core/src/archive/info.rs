@@ -76,8 +76,9 @@ pub(super) fn decode(section: &[u8]) -> Result<Summary> {
         for field in fields(&mut segment) {
             *field = reader.varint()?;
         }
-        let SegmentInfo { documents, token_types, words, rules, symbols, root_symbols, depth, .. } =
-            segment;
+        let SegmentInfo {
+            documents, token_types, words, rules, symbols, root_symbols, depth, ..
+        } = segment;
         for figure in [documents, token_types, words, rules, symbols, root_symbols, depth] {
             if figure > MOST_OF_A_SEGMENT {
                 return Err(reader.malformed(format!(

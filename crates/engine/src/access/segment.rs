@@ -473,6 +473,8 @@ impl<'s> Slices<'s> {
     /// How much of what is measured is before a place of the root.
     pub(super) fn before(&self, measure: Measure, place: usize) -> u64 {
         let (samples, every) = self.samples(measure);
+        // An index that was made to harm may tell of places behind the end.
+        let place = place.min(self.root_length());
         let sample = place / every;
         (sample * every..place)
             .fold(samples.get(sample), |sum, place| sum + self.measure(measure, self.root(place)))
@@ -483,7 +485,8 @@ impl<'s> Slices<'s> {
     pub(super) fn locate(&self, measure: Measure, number: u64) -> Located {
         let (samples, every) = self.samples(measure);
         let sample = last_not_above(&samples, number);
-        let mut located = Located { place: sample * every, before: samples.get(sample) };
+        let place = (sample * every).min(self.root_length());
+        let mut located = Located { place, before: samples.get(sample) };
         while located.place < self.root_length() {
             let next = located.before + self.measure(measure, self.root(located.place));
             if next > number {
