@@ -5,8 +5,8 @@
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
-use tadoc::{Corpus, Level, Phase};
 use tadoc_core::archive::Archive;
+use tadoc_engine::{Corpus, Level, Phase};
 
 /// No more text than this is asked for: an archive may be right that it holds exabytes.
 const ENOUGH: u64 = 4 << 20;
@@ -54,7 +54,7 @@ fuzz_target!(|data: &[u8]| {
     let all: Vec<usize> = (0..corpus.documents().expect("read before").len()).collect();
     let written = corpus.write_documents(&all, &mut text, &());
     let copy = tadoc_fuzz::scratch("copy.tdc");
-    let transcoded = tadoc::transcode(&path, &copy, Level::Fast, true, &());
+    let transcoded = tadoc_engine::transcode(&path, &copy, Level::Fast, true, &());
     if verified.is_ok() {
         written.expect("what is verified can be read");
         transcoded.expect("what is verified can be transcoded");

@@ -3,13 +3,13 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tadoc::build::builder::{CancelFlag, GrammarBuilder};
-use tadoc::build::repair::RePair;
-use tadoc::build::sequitur::Sequitur;
-use tadoc::{Document, Level, SegmentInfo};
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::{Archive, ArchiveWriter, DocumentTable, EncodedSegment, Summary};
 use tadoc_core::{Grammar, TokenSequence};
+use tadoc_engine::build::builder::{CancelFlag, GrammarBuilder};
+use tadoc_engine::build::repair::RePair;
+use tadoc_engine::build::sequitur::Sequitur;
+use tadoc_engine::{Document, Level, SegmentInfo};
 
 /// Starts a new document.
 const BORDER: u8 = 0xFF;

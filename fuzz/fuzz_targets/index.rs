@@ -5,8 +5,8 @@
 use std::ops::ControlFlow;
 
 use libfuzzer_sys::fuzz_target;
-use tadoc::access::{Access, Index, Operation, Scope};
-use tadoc::{Analyzer, Corpus, Result};
+use tadoc_engine::access::{Access, Index, Operation, Scope};
+use tadoc_engine::{Analyzer, Corpus, Result};
 
 /// No more is asked of an answer: a text may be right that it has a word 2^40 times.
 const ENOUGH: usize = 1000;

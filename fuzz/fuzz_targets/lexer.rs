@@ -2,8 +2,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tadoc::Lexer;
-use tadoc::build::lexer::TokenKind;
+use tadoc_engine::Lexer;
+use tadoc_engine::build::lexer::TokenKind;
 
 fuzz_target!(|text: &[u8]| {
     for (lexer, oracle) in [

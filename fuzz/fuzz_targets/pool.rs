@@ -9,12 +9,12 @@ use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use tadoc::access::{Access, Operation};
-use tadoc::answer::{Labels, Value};
-use tadoc::backend::{Backends, PoolFile};
-use tadoc::pool::{Patience, Persist};
-use tadoc::view::Detail;
-use tadoc::{Analyzer, Corpus, Limits, Strategy, Task};
+use tadoc_engine::access::{Access, Operation};
+use tadoc_engine::answer::{Labels, Value};
+use tadoc_engine::backend::{Backends, PoolFile};
+use tadoc_engine::pool::{Patience, Persist};
+use tadoc_engine::view::Detail;
+use tadoc_engine::{Analyzer, Corpus, Limits, Strategy, Task};
 use tadoc_oracle::{mend_pool, pool_parts};
 
 /// What a pool is asked: a task with a strategy, or random access.
@@ -46,7 +46,11 @@ static POOLS: LazyLock<Pools> = LazyLock::new(|| {
     Pools { corpus, path, whole: whole.to_vec() }
 });
 
-fn ask(corpus: &Corpus, path: &Path, question: Option<(Task, Strategy)>) -> tadoc::Result<()> {
+fn ask(
+    corpus: &Corpus,
+    path: &Path,
+    question: Option<(Task, Strategy)>,
+) -> tadoc_engine::Result<()> {
     let Some((task, strategy)) = question else {
         let (access, _) = Access::in_pool(corpus, path, Persist::Operation, Patience::default())?;
         let operations = [

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use tadoc::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source, Split};
+use tadoc_engine::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source, Split};
 
 /// Starts a new document; a byte that is in no UTF-8.
 const BORDER: u8 = 0xF5;
@@ -28,7 +28,7 @@ fuzz_target!(|data: &[u8]| {
         Input::new(format!("{number:04}"), Source::Bytes(bytes.to_vec()))
     };
     let inputs = documents.iter().enumerate().map(input).collect();
-    tadoc::compress(inputs, &path, &options, &()).expect("it can be compressed");
+    tadoc_engine::compress(inputs, &path, &options, &()).expect("it can be compressed");
     let restored = restore(&path);
     if options.split == Split::Files {
         assert!(restored == documents, "other documents");
@@ -45,7 +45,7 @@ fuzz_target!(|data: &[u8]| {
         return;
     }
     let copy = tadoc_fuzz::scratch("copy.tdc");
-    tadoc::transcode(&path, &copy, level(!bit(2)), true, &()).expect("it can be transcoded");
+    tadoc_engine::transcode(&path, &copy, level(!bit(2)), true, &()).expect("it can be transcoded");
     assert!(restore(&copy) == restored, "transcoded, it is another text");
 });
 

@@ -5,10 +5,10 @@
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use tadoc::answer::{Labels, Value};
-use tadoc::view::{Detail, open};
-use tadoc::{Analyzer, Corpus, Limits, Task};
 use tadoc_core::archive::Archive;
+use tadoc_engine::answer::{Labels, Value};
+use tadoc_engine::view::{Detail, open};
+use tadoc_engine::{Analyzer, Corpus, Limits, Task};
 
 /// The words of a corpus may be anything, and so may its documents: no more are asked for.
 const ENOUGH: u64 = 1 << 16;
@@ -49,7 +49,8 @@ fuzz_target!(|data: &[u8]| {
             Task::RankedInvertedIndex { n: 2 },
         ];
         for task in &tasks[..if detail == Detail::Counts { 2 } else { tasks.len() }] {
-            let Ok(answered) = tadoc::analytics::answer(&view, *task, &Limits::default()) else {
+            let Ok(answered) = tadoc_engine::analytics::answer(&view, *task, &Limits::default())
+            else {
                 continue;
             };
             let given = answered.answer.for_each_part(labels, &mut |rows| {

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use tadoc::{CompressOptions, Corpus, Input, Source};
+use tadoc_engine::{CompressOptions, Corpus, Input, Source};
 
 /// A path in a folder of this process's own, below the system's folder for temporary files.
 pub fn scratch(name: &str) -> PathBuf {
@@ -27,6 +27,6 @@ pub fn corpus(name: &str) -> Corpus {
     });
     let path = scratch(name);
     let options = CompressOptions { threads: Some(1), force: true, ..Default::default() };
-    tadoc::compress(inputs.collect(), &path, &options, &()).expect("an archive");
+    tadoc_engine::compress(inputs.collect(), &path, &options, &()).expect("an archive");
     Corpus::open(&path).expect("it was just made")
 }

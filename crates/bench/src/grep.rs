@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail};
 use clap::Args;
 use serde::Serialize;
-use tadoc::access::Index;
+use tadoc_engine::access::Index;
 
 use crate::analytics::prepare::Preparation;
 use crate::corpus::{self, Corpus};
@@ -159,7 +159,7 @@ impl Grep {
             }
             let indexed = paths::work("grep")?.join(format!("{}.tdc", corpus.name));
             fs::copy(&archive, &indexed).context("copying the archive")?;
-            tadoc::access::store(&indexed, Index::Fast, &())?;
+            tadoc_engine::access::store(&indexed, Index::Fast, &())?;
             let tar = preparation.tar(&corpus)?;
             corpus.warm_up(&[archive.clone(), indexed.clone(), tar.clone()])?;
             let files = Files { folder, archive, indexed, tar };
@@ -220,7 +220,7 @@ impl Grep {
 
 /// Compares what is printed for all patterns and flags; gives how many answers were the same.
 fn check(tadoc: &Path, corpus: &Corpus, archive: &Path) -> Result<usize> {
-    let opened = tadoc::Corpus::open(archive)?;
+    let opened = tadoc_engine::Corpus::open(archive)?;
     let names: Vec<String> = opened
         .documents()?
         .iter()

@@ -36,7 +36,7 @@ use clap::Parser;
 
 /// The system's allocator, but for the plain-text program under a limit of its memory ([`rival`]).
 #[global_allocator]
-static HEAP: tadoc::pool::SpillingHeap = tadoc::pool::SpillingHeap::new();
+static HEAP: tadoc_engine::pool::SpillingHeap = tadoc_engine::pool::SpillingHeap::new();
 
 /// Measures tadoc beside other compressors, its analytics beside plain text, and random access
 #[derive(Debug, Parser)]

@@ -32,14 +32,14 @@ impl TaskName {
     ];
 
     /// The task on an archive.
-    pub fn of_archive(self, n: usize) -> tadoc::Task {
+    pub fn of_archive(self, n: usize) -> tadoc_engine::Task {
         match self {
-            Self::WordCount => tadoc::Task::WordCount,
-            Self::Sort => tadoc::Task::Sort,
-            Self::InvertedIndex => tadoc::Task::InvertedIndex,
-            Self::TermVector => tadoc::Task::TermVector,
-            Self::SequenceCount => tadoc::Task::SequenceCount { n },
-            Self::RankedInvertedIndex => tadoc::Task::RankedInvertedIndex { n },
+            Self::WordCount => tadoc_engine::Task::WordCount,
+            Self::Sort => tadoc_engine::Task::Sort,
+            Self::InvertedIndex => tadoc_engine::Task::InvertedIndex,
+            Self::TermVector => tadoc_engine::Task::TermVector,
+            Self::SequenceCount => tadoc_engine::Task::SequenceCount { n },
+            Self::RankedInvertedIndex => tadoc_engine::Task::RankedInvertedIndex { n },
         }
     }
 

@@ -4,7 +4,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use tadoc::pool::SpillingHeap;
+use tadoc_engine::pool::SpillingHeap;
 
 #[global_allocator]
 static HEAP: SpillingHeap = SpillingHeap::new();

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tadoc::{MemoryLimit, OpenOptions};
+use tadoc_engine::{MemoryLimit, OpenOptions};
 
 use crate::arguments::Command;
 use crate::commands::edit::Editing;

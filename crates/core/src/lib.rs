@@ -1,5 +1,5 @@
 //! What a compressed corpus *is*: the grammar, the bytes it is stored in, and the errors that both
-//! can give. No algorithm lives here; those are in the `tadoc` crate, which is what a user imports.
+//! can give. No algorithm lives here; those are in `tadoc-engine`; `tadoc` is what a user imports.
 //!
 //! A query goes from the grammar to a [`view`] of it, on which a [`task`] runs; [`answer`] says what an answer looks like to whoever prints or stores it.
 //!

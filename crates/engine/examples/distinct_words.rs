@@ -11,9 +11,9 @@
 use std::error::Error;
 use std::path::Path;
 
-use tadoc::text::escape;
-use tadoc::traverse::map_documents;
-use tadoc::{Analyzer, Corpus};
+use tadoc_engine::text::escape;
+use tadoc_engine::traverse::map_documents;
+use tadoc_engine::{Analyzer, Corpus};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let path = std::env::args_os().nth(1).ok_or("expected the path of an archive")?;
@@ -24,11 +24,11 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 /// The name of every document of an archive, with the number of its different words.
-pub fn distinct_words(archive: &Path) -> tadoc::Result<Vec<(String, usize)>> {
+pub fn distinct_words(archive: &Path) -> tadoc_engine::Result<Vec<(String, usize)>> {
     let corpus = Corpus::open(archive)?;
     // `Words` and `words` are one word here; leave the analyzer as it is to tell them apart.
     let analyzer = Analyzer::new().fold_case(true);
-    let view = tadoc::view::make(&[&corpus], &analyzer, None, &())?;
+    let view = tadoc_engine::view::make(&[&corpus], &analyzer, None, &())?;
     // Documents come in groups, so that each thread is busy with several at a time.
     let groups = map_documents(view.network(), None, |walker, documents| {
         documents.map(|document| walker.document(document).items.len()).collect::<Vec<usize>>()

@@ -8,9 +8,9 @@
 //!
 //! ```
 //! use std::ops::ControlFlow;
-//! use tadoc::{CompressOptions, Corpus, Error, Input, Phase, Source};
+//! use tadoc_engine::{CompressOptions, Corpus, Error, Input, Phase, Source};
 //!
-//! # fn main() -> tadoc::Result<()> {
+//! # fn main() -> tadoc_engine::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("greetings.tdc");
 //! // Documents from memory; `Source::File` and `Source::Stream` are the other ways.
@@ -23,7 +23,7 @@
 //!     println!("{phase:?}: {done} of {total}");
 //!     ControlFlow::Continue(())
 //! };
-//! let report = tadoc::compress(inputs, &path, &CompressOptions::default(), &observer)?;
+//! let report = tadoc_engine::compress(inputs, &path, &CompressOptions::default(), &observer)?;
 //! assert_eq!((report.documents, report.text_bytes), (2, 52));
 //!
 //! // What is in it? Documents are in byte order of their names.

@@ -9,7 +9,7 @@ use std::fmt::{self, Write};
 /// not UTF-8 as `\xHH`, everything else as it is.
 ///
 /// ```
-/// assert_eq!(tadoc::text::escape(b"a\tb\xff").to_string(), "a\\tb\\xff");
+/// assert_eq!(tadoc_engine::text::escape(b"a\tb\xff").to_string(), "a\\tb\\xff");
 /// ```
 pub fn escape(bytes: &[u8]) -> Escaped<'_> {
     Escaped(bytes)
@@ -40,8 +40,8 @@ pub(crate) fn counted(number: u64, one: &str, several: &str) -> String {
 /// the `\xHH` of its bytes.
 ///
 /// ```
-/// assert_eq!(tadoc::text::visible(b"a\x1b[2J\tb").to_string(), "a\\x1b[2J\\tb");
-/// assert_eq!(tadoc::text::visible("a\u{202e}b".as_bytes()).to_string(), "a\\xe2\\x80\\xaeb");
+/// assert_eq!(tadoc_engine::text::visible(b"a\x1b[2J\tb").to_string(), "a\\x1b[2J\\tb");
+/// assert_eq!(tadoc_engine::text::visible("a\u{202e}b".as_bytes()).to_string(), "a\\xe2\\x80\\xaeb");
 /// ```
 pub fn visible(bytes: &[u8]) -> Visible<'_> {
     Visible(bytes)
@@ -108,8 +108,8 @@ pub fn write_hex(bytes: &[u8], to: &mut impl Write) -> fmt::Result {
 /// it cannot have been.
 ///
 /// ```
-/// assert_eq!(tadoc::text::unescape("a\\tb\\xff"), Some(b"a\tb\xff".to_vec()));
-/// assert_eq!(tadoc::text::unescape("a\\q"), None);
+/// assert_eq!(tadoc_engine::text::unescape("a\\tb\\xff"), Some(b"a\tb\xff".to_vec()));
+/// assert_eq!(tadoc_engine::text::unescape("a\\q"), None);
 /// ```
 pub fn unescape(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());

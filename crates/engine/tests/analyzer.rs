@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 
-use tadoc::analyzer::{Analyzer, Language};
+use tadoc_engine::analyzer::{Analyzer, Language};
 
 fn term(analyzer: &Analyzer, word: &str) -> String {
     String::from_utf8(analyzer.term(word.as_bytes()).unwrap_or_default().into()).unwrap()

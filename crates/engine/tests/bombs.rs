@@ -3,10 +3,10 @@
 use std::io::Write;
 use std::path::Path;
 
-use tadoc::{Corpus, Document, Level, SegmentInfo};
 use tadoc_core::Grammar;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::{ArchiveWriter, DocumentTable, EncodedSegment, Summary};
+use tadoc_engine::{Corpus, Document, Level, SegmentInfo};
 
 /// Writes an archive of one document that is rule 0, each rule being the next one twice and the last one
 /// the word `boom` twice, and that says it has `recorded` bytes.
@@ -80,7 +80,7 @@ fn an_archive_of_many_segments_is_opened_in_time() {
     let mut text = Vec::new();
     // Others have the same digest, each in a segment of its own; it is wrong.
     let written = corpus.write_documents(&[59_999], &mut text, &());
-    assert!(matches!(written, Err(tadoc::Error::WrongDigest { .. })), "{written:?}");
+    assert!(matches!(written, Err(tadoc_engine::Error::WrongDigest { .. })), "{written:?}");
     assert_eq!(text, b"word");
 }
 
@@ -102,9 +102,9 @@ impl Write for Room {
     }
 }
 
-fn restore(corpus: &Corpus, folder: &Path) -> tadoc::Result<u64> {
+fn restore(corpus: &Corpus, folder: &Path) -> tadoc_engine::Result<u64> {
     let files = corpus.files(false)?;
-    let replace = tadoc::Existing::Replace;
+    let replace = tadoc_engine::Existing::Replace;
     corpus.restore(&files, &folder.join("out"), replace, &()).map(|report| report.bytes)
 }
 
@@ -152,13 +152,13 @@ fn a_text_of_an_exabyte_is_streamed_as_far_as_one_wants() {
     let corpus = Corpus::open(&path).unwrap();
     assert!(matches!(
         corpus.write_documents(&[0], &mut Room(10_000_000), &()),
-        Err(tadoc::Error::Io { .. })
+        Err(tadoc_engine::Error::Io { .. })
     ));
     let observer = |_, done: u64, _| match done {
         0..10_000_000 => std::ops::ControlFlow::Continue(()),
         _ => std::ops::ControlFlow::Break(()),
     };
-    assert!(matches!(corpus.verify(&observer), Err(tadoc::Error::Cancelled)));
+    assert!(matches!(corpus.verify(&observer), Err(tadoc_engine::Error::Cancelled)));
     #[cfg(target_os = "linux")]
     {
         let status = std::fs::read_to_string("/proc/self/status").unwrap();

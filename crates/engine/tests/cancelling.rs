@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use tadoc::{CompressOptions, Error, Input, Level, Phase, Source};
+use tadoc_engine::{CompressOptions, Error, Input, Level, Phase, Source};
 
 /// Words that come again now and then.
 fn text(bytes: usize) -> Vec<u8> {
@@ -27,7 +27,10 @@ fn names(folder: &Path) -> Vec<String> {
 /// Lets an observer end work at its second call, on longer and longer texts: work that is done before it
 /// is called so often proves nothing.
 fn cancel(
-    work: impl Fn(usize, &(dyn Fn(Phase, u64, u64) -> ControlFlow<()> + Sync)) -> tadoc::Result<()>,
+    work: impl Fn(
+        usize,
+        &(dyn Fn(Phase, u64, u64) -> ControlFlow<()> + Sync),
+    ) -> tadoc_engine::Result<()>,
 ) {
     for bytes in [1 << 20, 4 << 20, 16 << 20] {
         let calls = AtomicU32::new(0);
@@ -52,8 +55,8 @@ fn transcoding_one_segment_is_cancelled() {
         cancel(|bytes, observer| {
             let input = Input::new("a", Source::Bytes(text(bytes)));
             let options = CompressOptions { level: from, force: true, ..Default::default() };
-            tadoc::compress(vec![input], &old, &options, &())?;
-            tadoc::transcode(&old, &new, to, true, &observer).map(drop)
+            tadoc_engine::compress(vec![input], &old, &options, &())?;
+            tadoc_engine::transcode(&old, &new, to, true, &observer).map(drop)
         });
         let _ = std::fs::remove_file(&new);
         assert_eq!(names(folder.path()), ["old.tdc"]);

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tadoc::{CompressOptions, CompressReport, Corpus, Error, Input, Phase, Source};
+use tadoc_engine::{CompressOptions, CompressReport, Corpus, Error, Input, Phase, Source};
 
 /// Long enough for several pieces, of which the last are not read when the first is lexed.
 const BYTES: usize = 48 << 20;
@@ -16,7 +16,7 @@ const BYTES: usize = 48 << 20;
 fn compress_while(
     folder: &Path,
     change: impl Fn(&mut File) + Sync,
-) -> (Vec<u8>, tadoc::Result<CompressReport>) {
+) -> (Vec<u8>, tadoc_engine::Result<CompressReport>) {
     let path = folder.join("file");
     let line = b"a line of a file that someone works on\n";
     let text: Vec<u8> = line.iter().copied().cycle().take(BYTES).collect();
@@ -30,13 +30,13 @@ fn compress_while(
     };
     let inputs = vec![Input::new("file", Source::File(path.clone()))];
     let options = CompressOptions { threads: Some(1), ..Default::default() };
-    let result = tadoc::compress(inputs, &folder.join("c.tdc"), &options, &observer);
+    let result = tadoc_engine::compress(inputs, &folder.join("c.tdc"), &options, &observer);
     assert!(changed.into_inner(), "it was never changed");
     (text, result)
 }
 
 #[track_caller]
-fn assert_changed(folder: &Path, result: tadoc::Result<CompressReport>) {
+fn assert_changed(folder: &Path, result: tadoc_engine::Result<CompressReport>) {
     match result {
         Err(error @ Error::Changed { .. }) => {
             assert!(error.to_string().contains("changed while it was read"), "{error}");

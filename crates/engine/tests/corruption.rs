@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use tadoc::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source};
+use tadoc_engine::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source};
 use tadoc_oracle::{Case, cases, mend_checksums};
 
 type Contents = Vec<(Vec<u8>, Vec<u8>)>;
@@ -25,7 +25,7 @@ impl Subject {
         let input = |(name, bytes): &(String, Vec<u8>)| {
             Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
         };
-        tadoc::compress(documents.iter().map(input).collect(), &path, options, &()).unwrap();
+        tadoc_engine::compress(documents.iter().map(input).collect(), &path, options, &()).unwrap();
         let contents = read(&path).unwrap();
         Self { name: name.into(), bytes: std::fs::read(&path).unwrap(), contents }
     }
@@ -59,7 +59,7 @@ fn subjects() -> Vec<Subject> {
 }
 
 /// All documents, if the archive gives them.
-fn read(path: &Path) -> tadoc::Result<Contents> {
+fn read(path: &Path) -> tadoc_engine::Result<Contents> {
     let corpus = Corpus::open(path)?;
     let documents = corpus.documents()?;
     let mut contents = Vec::with_capacity(documents.len());
@@ -71,7 +71,7 @@ fn read(path: &Path) -> tadoc::Result<Contents> {
     Ok(contents)
 }
 
-fn verify(path: &Path) -> tadoc::Result<()> {
+fn verify(path: &Path) -> tadoc_engine::Result<()> {
     Corpus::open(path)?.verify(&()).map(|_| ())
 }
 
@@ -187,7 +187,7 @@ fn harmless(archive: &[u8], path: &Path) {
     let (read, verified) = (read(path), verify(path));
     assert!(verified.is_err() || read.is_ok(), "verified, yet it cannot be read: {read:?}");
     let copy = path.with_extension("copy");
-    let transcoded = tadoc::transcode(path, &copy, Level::Fast, true, &());
+    let transcoded = tadoc_engine::transcode(path, &copy, Level::Fast, true, &());
     if let (Ok(read), Ok(())) = (&read, &verified) {
         assert!(transcoded.is_ok(), "what can be read can be transcoded: {transcoded:?}");
         assert!(&self::read(&copy).unwrap() == read, "transcoded, it is another text");

@@ -1,6 +1,6 @@
 //! The example `distinct_words` says what the plain program says.
 
-use tadoc::{CompressOptions, Input, Source};
+use tadoc_engine::{CompressOptions, Input, Source};
 use tadoc_oracle::{Lexer, Oracle, cases};
 
 #[path = "../examples/distinct_words.rs"]
@@ -17,14 +17,16 @@ fn every_case_has_its_distinct_words() {
         };
         let options = CompressOptions { force: true, ..Default::default() };
         let inputs = case.documents.iter().map(input).collect();
-        tadoc::compress(inputs, &path, &options, &()).unwrap();
+        tadoc_engine::compress(inputs, &path, &options, &()).unwrap();
         let found = example::distinct_words(&path).unwrap();
-        let fold = tadoc::Analyzer::new().fold_case(true);
+        let fold = tadoc_engine::Analyzer::new().fold_case(true);
         let oracle = Oracle::new(Lexer::Words, &case.documents)
             .with_analyzer(|word| fold.term(word).map(|term| term.into_owned()));
         let vectors = oracle.term_vector(None).into_iter().map(|vector| vector.len());
-        let names =
-            case.documents.iter().map(|(name, _)| tadoc::text::escape(name.as_bytes()).to_string());
+        let names = case
+            .documents
+            .iter()
+            .map(|(name, _)| tadoc_engine::text::escape(name.as_bytes()).to_string());
         assert!(found.into_iter().eq(names.zip(vectors)), "{}", case.name);
     }
 }

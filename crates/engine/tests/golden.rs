@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tadoc::text::unescape;
-use tadoc::{Corpus, Existing};
+use tadoc_engine::text::unescape;
+use tadoc_engine::{Corpus, Existing};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/v1")
@@ -60,7 +60,7 @@ fn good_archives_are_restored() {
 
 /// Reads all that an archive has; the first error, in words.
 fn read_everything(path: &Path) -> Option<String> {
-    let read = || -> tadoc::Result<()> {
+    let read = || -> tadoc_engine::Result<()> {
         let corpus = Corpus::open(path)?;
         corpus.verify(&())?;
         let target = tempfile::tempdir().unwrap();

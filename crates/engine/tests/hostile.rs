@@ -8,10 +8,10 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-use tadoc::analytics::answer;
-use tadoc::answer::{Labels, Value};
-use tadoc::view::{Detail, open, store};
-use tadoc::{Analyzer, CompressOptions, Corpus, Input, Limits, Source, Task};
+use tadoc_engine::analytics::answer;
+use tadoc_engine::answer::{Labels, Value};
+use tadoc_engine::view::{Detail, open, store};
+use tadoc_engine::{Analyzer, CompressOptions, Corpus, Input, Limits, Source, Task};
 use tadoc_oracle::{Random, mend_view, mutate, watched};
 
 const TASKS: [Task; 6] = [
@@ -35,11 +35,11 @@ fn compress(path: &Path) {
         let text = text.repeat(1 + number % 4).as_bytes()[number..].to_vec();
         Input::new(format!("{number}").as_bytes(), Source::Bytes(text))
     });
-    tadoc::compress(inputs.collect(), path, &CompressOptions::default(), &()).unwrap();
+    tadoc_engine::compress(inputs.collect(), path, &CompressOptions::default(), &()).unwrap();
 }
 
 /// Asks tasks on the stored view, as it is and as what another one is made of. Whatever is wrong is an error.
-fn ask_view(corpus: &Corpus) -> tadoc::Result<()> {
+fn ask_view(corpus: &Corpus) -> tadoc_engine::Result<()> {
     let fold = Analyzer::new().fold_case(true);
     let questions = [
         (&Analyzer::new(), None, Detail::Whole),
@@ -92,14 +92,14 @@ fn a_stored_view_made_to_harm_does_none() {
 
 #[cfg(feature = "pool")]
 mod pools {
-    use tadoc::access::{Access, Operation, Scope};
-    use tadoc::pool::{Patience, Persist};
+    use tadoc_engine::access::{Access, Operation, Scope};
+    use tadoc_engine::pool::{Patience, Persist};
     use tadoc_oracle::{mend_pool, pool_parts};
 
     use super::*;
 
     /// Asks for all kinds of things in the pool; gives all that was answered.
-    fn ask(corpus: &Corpus, pool: &Path) -> tadoc::Result<Vec<String>> {
+    fn ask(corpus: &Corpus, pool: &Path) -> tadoc_engine::Result<Vec<String>> {
         let (access, _) = Access::in_pool(corpus, pool, Persist::Operation, Patience::default())?;
         let mut answers = Vec::new();
         for document in 0..access.documents().len() as u32 {

@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-use tadoc::access::{Access, Index, Operation, Scope, store};
-use tadoc::{Analyzer, CompressOptions, Corpus, Input, Source};
+use tadoc_engine::access::{Access, Index, Operation, Scope, store};
+use tadoc_engine::{Analyzer, CompressOptions, Corpus, Input, Source};
 use tadoc_oracle::{cases, mend_checksums};
 
 /// As little memory as one thread can work with: every input becomes a segment of its own.
@@ -25,7 +25,7 @@ fn indexed(folder: &Path, index: Index) -> (Vec<u8>, usize) {
         ..Default::default()
     };
     let inputs = case.documents.iter().map(input).collect();
-    tadoc::compress(inputs, &path, &options, &()).unwrap();
+    tadoc_engine::compress(inputs, &path, &options, &()).unwrap();
     // The index is behind all that was there; only the table of sections follows it.
     let plain = std::fs::metadata(&path).unwrap().len() as usize;
     store(&path, index, &()).unwrap();
@@ -35,7 +35,7 @@ fn indexed(folder: &Path, index: Index) -> (Vec<u8>, usize) {
 }
 
 /// Asks for all kinds of things; gives all that was answered.
-fn ask(path: &Path) -> tadoc::Result<Vec<String>> {
+fn ask(path: &Path) -> tadoc_engine::Result<Vec<String>> {
     let corpus = Corpus::open(path)?;
     let access = Access::open(&corpus, Index::Fast)?;
     let mut answers = Vec::new();

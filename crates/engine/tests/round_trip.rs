@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use tadoc::{
+use tadoc_engine::{
     Builder, CompressOptions, Corpus, Existing, Input, Level, Lexer, SkippedFile, Source, Split,
 };
 use tadoc_oracle::cases;
@@ -48,7 +48,7 @@ fn every_case_comes_back() {
                         force: true,
                         ..Default::default()
                     };
-                    tadoc::compress(inputs(&case.documents), &path, &options, &()).unwrap();
+                    tadoc_engine::compress(inputs(&case.documents), &path, &options, &()).unwrap();
                     let found = contents(&path);
                     assert!(found == sorted(&case.documents), "{} {options:?}", case.name);
                     let report = Corpus::open(&path).unwrap().verify(&()).unwrap();
@@ -65,7 +65,7 @@ fn lines_become_documents_and_joined_they_are_the_text() {
     for case in cases() {
         let path = folder.path().join("case.tdc");
         let options = CompressOptions { split: Split::Lines, force: true, ..Default::default() };
-        tadoc::compress(inputs(&case.documents), &path, &options, &()).unwrap();
+        tadoc_engine::compress(inputs(&case.documents), &path, &options, &()).unwrap();
         let lines = contents(&path);
         assert!(lines.iter().all(|(_, line)| !line.is_empty()));
         for (name, bytes) in &case.documents {
@@ -123,7 +123,7 @@ fn a_text_of_many_batches_is_the_same_on_any_number_of_threads() {
             .map(|(name, _)| Input::new(*name, Source::File(files.join(name))))
             .collect();
         let options = CompressOptions { threads: Some(threads), ..Default::default() };
-        tadoc::compress(files, &path, &options, &()).unwrap();
+        tadoc_engine::compress(files, &path, &options, &()).unwrap();
         assert!(contents(&path) == sorted(&text));
         Corpus::open(&path).unwrap().verify(&()).unwrap();
         archives.push(std::fs::read(&path).unwrap());
@@ -138,18 +138,18 @@ fn a_text_of_many_batches_is_the_same_on_any_number_of_threads() {
         .iter()
         .map(|(name, bytes)| {
             let bytes = bytes.clone();
-            let open: tadoc::compress::Opener =
+            let open: tadoc_engine::compress::Opener =
                 Box::new(|| Ok(Box::new(std::io::Cursor::new(bytes))));
             Input::new(name.as_bytes(), Source::Stream(name.into(), open))
         })
         .collect();
-    let report = tadoc::compress(streams, &path, &options, &()).unwrap();
+    let report = tadoc_engine::compress(streams, &path, &options, &()).unwrap();
     assert!(report.segments > 1, "{report:?}");
     assert!(contents(&path) == sorted(&text));
     Corpus::open(&path).unwrap().verify(&()).unwrap();
 
     let transcoded = folder.path().join("dense.tdc");
-    tadoc::transcode(&path, &transcoded, Level::Dense, false, &()).unwrap();
+    tadoc_engine::transcode(&path, &transcoded, Level::Dense, false, &()).unwrap();
     assert!(contents(&transcoded) == sorted(&text));
     assert!(transcoded.metadata().unwrap().len() < path.metadata().unwrap().len());
 }
@@ -167,12 +167,12 @@ fn files_come_back_with_their_times_and_modes() {
     let mut inputs = inputs(&documents);
     for (number, input) in inputs.iter_mut().enumerate() {
         input.mode = Some(0o640 + number as u32);
-        input.modified = Some(tadoc::Timestamp {
+        input.modified = Some(tadoc_engine::Timestamp {
             seconds: -5 + number as i64 * 1_000_000_000,
             nanoseconds: 123_456_789,
         });
     }
-    tadoc::compress(inputs, &path, &CompressOptions::default(), &()).unwrap();
+    tadoc_engine::compress(inputs, &path, &CompressOptions::default(), &()).unwrap();
     let corpus = Corpus::open(&path).unwrap();
     let out = folder.path().join("out");
     let files = corpus.files(false).unwrap();
@@ -189,7 +189,8 @@ fn files_come_back_with_their_times_and_modes() {
     }
     // Nothing is replaced without being asked for, and nothing is left beside.
     let again = corpus.restore(&files, &out, Existing::Refuse, &()).unwrap();
-    let exists = |skipped: &SkippedFile| matches!(skipped.error, tadoc::Error::Exists { .. });
+    let exists =
+        |skipped: &SkippedFile| matches!(skipped.error, tadoc_engine::Error::Exists { .. });
     assert!(again.skipped.len() == 3 && again.skipped.iter().all(exists), "{again:?}");
     let kept = corpus.restore(&files, &out, Existing::Keep, &()).unwrap();
     assert_eq!((kept.kept, kept.files, kept.skipped.len()), (3, 0, 0));
@@ -204,7 +205,7 @@ fn links_in_the_way_are_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("corpus.tdc");
     let documents = [("sub/file".to_owned(), b"text".to_vec())];
-    tadoc::compress(inputs(&documents), &path, &CompressOptions::default(), &()).unwrap();
+    tadoc_engine::compress(inputs(&documents), &path, &CompressOptions::default(), &()).unwrap();
     let corpus = Corpus::open(&path).unwrap();
     let (out, elsewhere) = (folder.path().join("out"), folder.path().join("elsewhere"));
     std::fs::create_dir_all(&out).unwrap();
@@ -213,7 +214,7 @@ fn links_in_the_way_are_not_followed() {
     let files = corpus.files(false).unwrap();
     for existing in [Existing::Refuse, Existing::Keep, Existing::Replace] {
         let refused = corpus.restore(&files, &out, existing, &()).unwrap().skipped;
-        assert!(matches!(refused[0].error, tadoc::Error::UnsafeName { .. }), "{refused:?}");
+        assert!(matches!(refused[0].error, tadoc_engine::Error::UnsafeName { .. }), "{refused:?}");
     }
     assert_eq!(std::fs::read_dir(&elsewhere).unwrap().count(), 0);
     // A link where the file shall be is replaced, not written through.
@@ -222,7 +223,7 @@ fn links_in_the_way_are_not_followed() {
     std::fs::write(elsewhere.join("target"), b"precious").unwrap();
     std::os::unix::fs::symlink(elsewhere.join("target"), out.join("sub/file")).unwrap();
     let refused = corpus.restore(&files, &out, Existing::Refuse, &()).unwrap().skipped;
-    assert!(matches!(refused[0].error, tadoc::Error::Exists { .. }), "{refused:?}");
+    assert!(matches!(refused[0].error, tadoc_engine::Error::Exists { .. }), "{refused:?}");
     corpus.restore(&files, &out, Existing::Replace, &()).unwrap();
     assert_eq!(std::fs::read(elsewhere.join("target")).unwrap(), b"precious");
     assert_eq!(std::fs::read(out.join("sub/file")).unwrap(), b"text");
@@ -235,8 +236,8 @@ fn lines_behind_an_empty_input_come_back_in_the_least_memory() {
     let path = folder.path().join("corpus.tdc");
     let documents = [("a".to_owned(), b"".to_vec()), ("b".to_owned(), b"text\nand more".to_vec())];
     let least = CompressOptions { memory: Some(0), threads: Some(1), ..Default::default() };
-    let least = match tadoc::compress(inputs(&documents), &path, &least, &()) {
-        Err(tadoc::Error::TooLittleMemory { least, .. }) => least,
+    let least = match tadoc_engine::compress(inputs(&documents), &path, &least, &()) {
+        Err(tadoc_engine::Error::TooLittleMemory { least, .. }) => least,
         other => panic!("{other:?}"),
     };
     let options = CompressOptions {
@@ -245,7 +246,7 @@ fn lines_behind_an_empty_input_come_back_in_the_least_memory() {
         threads: Some(1),
         ..Default::default()
     };
-    tadoc::compress(inputs(&documents), &path, &options, &()).unwrap();
+    tadoc_engine::compress(inputs(&documents), &path, &options, &()).unwrap();
     let lines: Vec<Vec<u8>> = contents(&path).into_iter().map(|(_, line)| line).collect();
     assert_eq!(lines, [&b"text\n"[..], b"and more"]);
 }
@@ -260,7 +261,7 @@ fn segments_do_not_depend_on_threads() {
     let documents = [("text".to_owned(), line.repeat(24 << 20 >> 6))];
     for threads in [1, 16, 1000] {
         let options = CompressOptions { threads: Some(threads), force: true, ..Default::default() };
-        let report = tadoc::compress(inputs(&documents), &path, &options, &()).unwrap();
+        let report = tadoc_engine::compress(inputs(&documents), &path, &options, &()).unwrap();
         assert_eq!(report.segments, 1, "{threads} threads");
     }
     assert!(contents(&path)[0].1 == documents[0].1);
@@ -275,7 +276,7 @@ fn symbols_that_cost_nothing_come_back() {
     for level in [Level::Fast, Level::Dense] {
         let documents = [("text".to_owned(), text.clone().into_bytes())];
         let options = CompressOptions { level, force: true, ..Default::default() };
-        tadoc::compress(inputs(&documents), &path, &options, &()).unwrap();
+        tadoc_engine::compress(inputs(&documents), &path, &options, &()).unwrap();
         assert!(contents(&path) == sorted(&documents), "{level:?}");
     }
 }

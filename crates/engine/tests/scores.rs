@@ -1,9 +1,9 @@
-//! The formulae of `tadoc::analytics::score` against scikit-learn and NLTK, on the oracle's fixtures, and
+//! The formulae of `tadoc_engine::analytics::score` against scikit-learn and NLTK, on the oracle's fixtures, and
 //! against exact values for counts of large texts.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use tadoc::analytics::score::{
+use tadoc_engine::analytics::score::{
     Norm, PairCounts, inverse_document_frequency, log_dice, log_likelihood, pmi, t_score,
     term_frequency,
 };

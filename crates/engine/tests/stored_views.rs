@@ -4,10 +4,10 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use tadoc::analytics::answer;
-use tadoc::answer::{Labels, Value};
-use tadoc::view::{Detail, Origin, open, store};
-use tadoc::{Analyzer, CompressOptions, Corpus, Input, Limits, Source, Task, View};
+use tadoc_engine::analytics::answer;
+use tadoc_engine::answer::{Labels, Value};
+use tadoc_engine::view::{Detail, Origin, open, store};
+use tadoc_engine::{Analyzer, CompressOptions, Corpus, Input, Limits, Source, Task, View};
 use tadoc_oracle::cases;
 
 fn compress(path: &Path, documents: &[(String, Vec<u8>)]) {
@@ -15,7 +15,7 @@ fn compress(path: &Path, documents: &[(String, Vec<u8>)]) {
         Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
     };
     let options = CompressOptions { force: true, ..Default::default() };
-    tadoc::compress(documents.iter().map(input).collect(), path, &options, &()).unwrap();
+    tadoc_engine::compress(documents.iter().map(input).collect(), path, &options, &()).unwrap();
 }
 
 /// The rows of a task, as text.
@@ -73,7 +73,7 @@ fn stored_views_give_the_same_answers() {
             // Without documents, nothing is said about them.
             assert!(matches!(
                 answer(&view, Task::TermVector, &Limits::default()).err(),
-                Some(tadoc::Error::CountsOnly)
+                Some(tadoc_engine::Error::CountsOnly)
             ));
         }
     }

@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
-use tadoc::access::Index;
-use tadoc::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source, Timestamp};
 use tadoc_core::archive::{Edit, JournalWriter};
 use tadoc_core::storage::SimulatedStorage;
+use tadoc_engine::access::Index;
+use tadoc_engine::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source, Timestamp};
 use tadoc_oracle::Case;
 
 use crate::files;
@@ -171,7 +171,7 @@ pub fn write_seeds(project: &Project) -> Result<()> {
             write("view", &view)?;
         }
         let index = if number.is_multiple_of(2) { Index::Fast } else { Index::Small };
-        tadoc::access::store(&archive, index, &())
+        tadoc_engine::access::store(&archive, index, &())
             .with_context(|| format!("an index of {}", case.name))?;
         let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;
         if bytes.len() <= LONGEST_INPUT {
@@ -196,7 +196,7 @@ fn compress(case: &Case, number: u8, to: &Path) -> Result<()> {
         Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
     };
     let inputs = case.documents.iter().map(input).collect();
-    tadoc::compress(inputs, to, &options, &())
+    tadoc_engine::compress(inputs, to, &options, &())
         .with_context(|| format!("compressing the case {}", case.name))?;
     Ok(())
 }
@@ -208,8 +208,8 @@ fn view(text: &[u8], archive: &Path) -> Result<Vec<u8>> {
         Input::new(name.as_bytes(), Source::Bytes(parts.next().unwrap_or_default().to_vec()))
     });
     let options = CompressOptions { threads: Some(1), force: true, ..Default::default() };
-    tadoc::compress(inputs.into(), archive, &options, &())?;
-    tadoc::view::store(&Corpus::open(archive)?, &())?;
+    tadoc_engine::compress(inputs.into(), archive, &options, &())?;
+    tadoc_engine::view::store(&Corpus::open(archive)?, &())?;
     let path = tadoc_core::archive::view_path(archive);
     let view = fs::read(&path)?;
     fs::remove_file(&path)?;

@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, bail, ensure};
 use rayon::prelude::*;
-use tadoc::access::{Access, Index, Operation, Outcome, Scope};
-use tadoc::{Analyzer, Corpus as Opened, Lexer};
+use tadoc_engine::access::{Access, Index, Operation, Outcome, Scope};
+use tadoc_engine::{Analyzer, Corpus as Opened, Lexer};
 use tadoc_oracle::Random;
 
 use super::plain::Plain;

@@ -8,8 +8,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 use clap::Args;
 use serde::{Deserialize, Serialize};
-use tadoc::Corpus;
-use tadoc::access::{Access, Outcome};
+use tadoc_engine::Corpus;
+use tadoc_engine::access::{Access, Outcome};
 
 use super::INDEXES;
 use super::operations::{Drawn, Kind};
@@ -96,7 +96,7 @@ impl Inside {
         // Offsets of searches over all documents would be most of what is in memory.
         for (_, operations) in batches.iter().filter(|(kind, _)| *kind != Kind::SearchInAll) {
             let some = &operations[..operations.len().min(WARM_UP)];
-            access.run(some).into_iter().collect::<tadoc::Result<Vec<_>>>()?;
+            access.run(some).into_iter().collect::<tadoc_engine::Result<Vec<_>>>()?;
         }
         let load_seconds = start.elapsed().as_secs_f64();
         let resident_bytes = resident().saturating_sub(before);
@@ -145,7 +145,7 @@ impl Inside {
 }
 
 /// How many operations there were, words for samples; and how many offsets they gave.
-fn counted(outcomes: Vec<tadoc::Result<Outcome>>) -> Result<(u64, u64)> {
+fn counted(outcomes: Vec<tadoc_engine::Result<Outcome>>) -> Result<(u64, u64)> {
     let (mut operations, mut offsets) = (0, 0);
     for outcome in outcomes {
         operations += 1;
@@ -182,8 +182,12 @@ mod tests {
 
     #[test]
     fn words_that_are_drawn_are_operations() {
-        let word =
-            tadoc::access::Sampled { archive: 0, document: 0, offset: 0, word: b"a".to_vec() };
+        let word = tadoc_engine::access::Sampled {
+            archive: 0,
+            document: 0,
+            offset: 0,
+            word: b"a".to_vec(),
+        };
         let outcomes = vec![
             Ok(Outcome::Words(vec![word; 10])),
             Ok(Outcome::Offsets(vec![(0, vec![1, 2]), (3, vec![7])])),

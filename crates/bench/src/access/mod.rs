@@ -22,7 +22,7 @@ use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail};
 use clap::Args;
-use tadoc::access::Index;
+use tadoc_engine::access::Index;
 
 use self::operations::Drawn;
 use self::result::{AccessRun, CorpusResult, IndexResult};

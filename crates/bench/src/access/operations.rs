@@ -6,9 +6,9 @@ use std::path::Path;
 
 use anyhow::{Context, Result, ensure};
 use serde::{Deserialize, Serialize};
-use tadoc::access::{Access, Index, Operation, Outcome};
-use tadoc::build::lexer::TokenKind;
-use tadoc::{Corpus, Lexer};
+use tadoc_engine::access::{Access, Index, Operation, Outcome};
+use tadoc_engine::build::lexer::TokenKind;
+use tadoc_engine::{Corpus, Lexer};
 use tadoc_oracle::Random;
 
 /// Bytes that are extracted at a time.

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result, bail};
-use tadoc::access::{self, Index};
+use tadoc_engine::access::{self, Index};
 
 use super::operations::Drawn;
 use crate::corpus::Corpus;

@@ -8,8 +8,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use rayon::ThreadPool;
-use tadoc::answer::Labels;
-use tadoc::{Analyzer, Lexer, Limits, Strategy, View};
+use tadoc_engine::answer::Labels;
+use tadoc_engine::{Analyzer, Lexer, Limits, Strategy, View};
 
 use super::limit::Lengths;
 use super::result::{Cost, Limit, StrategyResult, ViewResult};
@@ -54,8 +54,8 @@ impl Loaded {
             let mut made = Vec::new();
             for _ in 0..VIEWS {
                 let start = Instant::now();
-                let corpus = tadoc::Corpus::open(archive)?;
-                let view = tadoc::view::make(&[&corpus], &Analyzer::new(), None, &())?;
+                let corpus = tadoc_engine::Corpus::open(archive)?;
+                let view = tadoc_engine::view::make(&[&corpus], &Analyzer::new(), None, &())?;
                 let seconds = start.elapsed().as_secs_f64();
                 // Only the last one is kept.
                 made.iter_mut().for_each(|(_, kept)| *kept = None);
@@ -100,7 +100,7 @@ impl Loaded {
         let start = Instant::now();
         let (answered, rows) = self.pool.install(|| -> Result<_> {
             let task = task.of_archive(SEQUENCE_TERMS);
-            let answered = tadoc::analytics::answer(view, task, &limits)?;
+            let answered = tadoc_engine::analytics::answer(view, task, &limits)?;
             let mut rows = 0;
             answered.answer.for_each_part(labels, &mut |part| {
                 rows += part.len();

@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result};
 use rayon::prelude::*;
-use tadoc::View;
+use tadoc_engine::View;
 
 use super::result::Limit;
 use crate::task::{SEQUENCE_TERMS, TaskName};

@@ -5,7 +5,7 @@ use std::io::Write;
 use std::os::unix::ffi::OsStrExt;
 
 use anyhow::{Context, Result};
-use tadoc::text::escape;
+use tadoc_engine::text::escape;
 use tadoc_oracle::{Lexer, Oracle};
 
 use crate::corpus::Corpus;

@@ -16,8 +16,8 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
-use tadoc::update::{RecompressOptions, recompress};
-use tadoc::{CompressOptions, Edit, Editor, Input, Source};
+use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::{CompressOptions, Edit, Editor, Input, Source};
 use tadoc_oracle::Random;
 
 use self::ingest::Ingest;
@@ -188,8 +188,8 @@ impl EditBench {
         let (again, recompressed) = self.compress_again(corpus, &edited, &work)?;
         eprintln!("{}: tasks", corpus.name);
         let start = Instant::now();
-        let opened = tadoc::Corpus::open(&edited)?;
-        tadoc::access::Access::open(&opened, tadoc::access::Index::None)?;
+        let opened = tadoc_engine::Corpus::open(&edited)?;
+        tadoc_engine::access::Access::open(&opened, tadoc_engine::access::Index::None)?;
         let open_seconds = start.elapsed().as_secs_f64();
         drop(opened);
         let tasks = tasks::measure([archive, &edited, &recompressed], self.rounds as usize)?;
@@ -253,9 +253,9 @@ impl EditBench {
     ) -> Result<(Again, PathBuf)> {
         let folder = work.join("text");
         let _ = fs::remove_dir_all(&folder);
-        let opened = tadoc::Corpus::open(edited)?;
+        let opened = tadoc_engine::Corpus::open(edited)?;
         let files = opened.files(true)?;
-        opened.restore(&files, &folder, tadoc::Existing::Refuse, &())?;
+        opened.restore(&files, &folder, tadoc_engine::Existing::Refuse, &())?;
         let names: Vec<Vec<u8>> =
             opened.documents()?.iter().map(|document| document.name.clone()).collect();
         drop(opened);
@@ -283,7 +283,7 @@ impl EditBench {
                 .collect::<Result<_>>()?;
             let options = CompressOptions { force: true, ..Default::default() };
             let start = Instant::now();
-            let report = tadoc::compress(inputs, &anew_path, &options, &())?;
+            let report = tadoc_engine::compress(inputs, &anew_path, &options, &())?;
             again.anew_seconds.push(start.elapsed().as_secs_f64());
             again.anew_bytes = report.archive_bytes;
         }
@@ -344,7 +344,7 @@ struct Places {
 
 impl Places {
     fn new(archive: &Path) -> Result<Self> {
-        let opened = tadoc::Corpus::open(archive)?;
+        let opened = tadoc_engine::Corpus::open(archive)?;
         let mut starts = vec![0];
         for document in opened.documents()? {
             starts.push(starts[starts.len() - 1] + document.bytes);

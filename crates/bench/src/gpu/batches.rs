@@ -11,9 +11,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use rayon::ThreadPool;
-use tadoc::access::{Access, DeviceAccess, Index, Operation, Outcome};
-use tadoc::gpu::Device;
-use tadoc::{Corpus, Edit, Editor};
+use tadoc_engine::access::{Access, DeviceAccess, Index, Operation, Outcome};
+use tadoc_engine::gpu::Device;
+use tadoc_engine::{Corpus, Edit, Editor};
 
 use super::result::BatchResult;
 use crate::access::operations::{Drawn, Kind};
@@ -132,7 +132,7 @@ fn edit_on_processor(
     edits: &[Edit<'_>],
     one_thread: &ThreadPool,
     reads: Option<&Vec<Operation>>,
-) -> Result<(f64, Option<Vec<tadoc::Result<Outcome>>>)> {
+) -> Result<(f64, Option<Vec<tadoc_engine::Result<Outcome>>>)> {
     let folder = tempfile::tempdir().context("making a folder for a copy of the archive")?;
     let copy = folder.path().join("copy.tdc");
     std::fs::copy(archive, &copy).context("copying the archive")?;
@@ -161,9 +161,14 @@ fn scaled<T>(batch: &[T], run: impl Fn(&[T]) -> f64) -> f64 {
 }
 
 /// Whether all outcomes are the same.
-fn same(found: &[tadoc::Result<Outcome>], expected: &[tadoc::Result<Outcome>]) -> bool {
+fn same(
+    found: &[tadoc_engine::Result<Outcome>],
+    expected: &[tadoc_engine::Result<Outcome>],
+) -> bool {
     let equal =
-        |(one, other): (&tadoc::Result<Outcome>, &tadoc::Result<Outcome>)| match (one, other) {
+        |(one, other): (&tadoc_engine::Result<Outcome>, &tadoc_engine::Result<Outcome>)| match (
+            one, other,
+        ) {
             (Ok(one), Ok(other)) => one == other,
             (Err(one), Err(other)) => one.to_string() == other.to_string(),
             _ => false,

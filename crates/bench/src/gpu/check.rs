@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use rayon::prelude::*;
-use tadoc::answer::{Answer, Labels, Rows, Value};
+use tadoc_engine::answer::{Answer, Labels, Rows, Value};
 
 /// Rows that a thread compares at a time.
 const ROWS_AT_ONCE: u64 = 1 << 14;

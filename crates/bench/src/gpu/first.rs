@@ -7,8 +7,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use clap::Args;
-use tadoc::gpu::{Device, GpuBackend, tasks};
-use tadoc::{Analyzer, Corpus, Limits};
+use tadoc_engine::gpu::{Device, GpuBackend, tasks};
+use tadoc_engine::{Analyzer, Corpus, Limits};
 
 use super::result::{FirstResult, FirstTimes};
 use crate::task::{SEQUENCE_TERMS, TaskName};
@@ -24,7 +24,7 @@ pub struct First {
 impl First {
     pub fn run(self) -> Result<()> {
         let corpus = Corpus::open(&self.archive)?;
-        let view = tadoc::view::make(&[&corpus], &Analyzer::new(), None, &())?;
+        let view = tadoc_engine::view::make(&[&corpus], &Analyzer::new(), None, &())?;
         let mut watch = Instant::now();
         let mut lap = || std::mem::replace(&mut watch, Instant::now()).elapsed().as_secs_f64();
         let gpu = GpuBackend::new(Device::open(Some(&self.device))?);

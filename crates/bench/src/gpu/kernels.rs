@@ -1,8 +1,8 @@
 //! Where the time of a device goes, kernel by kernel.
 
 use anyhow::Result;
-use tadoc::Limits;
-use tadoc::gpu::tasks;
+use tadoc_engine::Limits;
+use tadoc_engine::gpu::tasks;
 
 use super::result::KernelResult;
 use super::tasks::Opened;

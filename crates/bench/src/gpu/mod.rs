@@ -22,7 +22,7 @@ use std::sync::Arc;
 use anyhow::{Context, Result};
 use clap::Args;
 use rayon::ThreadPool;
-use tadoc::gpu::{Device, GpuBackend};
+use tadoc_engine::gpu::{Device, GpuBackend};
 
 pub use self::first::First;
 use self::result::{ArchiveResult, DeviceResult, GpuRun, bars};

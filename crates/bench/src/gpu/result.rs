@@ -1,7 +1,7 @@
 //! What is measured on a GPU, in figures; times are in seconds.
 
 use serde::Serialize;
-use tadoc::gpu::device::Device;
+use tadoc_engine::gpu::device::Device;
 
 use crate::bars::Bar;
 use crate::machine::Machine;
@@ -50,7 +50,7 @@ pub struct DeviceResult {
 impl DeviceResult {
     /// Measures a device.
     pub fn new(device: &std::sync::Arc<Device>) -> anyhow::Result<Self> {
-        let (info, measured) = (device.info(), tadoc::gpu::measure(device)?);
+        let (info, measured) = (device.info(), tadoc_engine::gpu::measure(device)?);
         Ok(Self {
             selector: info.selector(),
             name: info.name.clone(),

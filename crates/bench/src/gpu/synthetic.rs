@@ -8,11 +8,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
-use tadoc::gpu::Device;
-use tadoc::gpu::network::ResidentNetwork;
-use tadoc::gpu::weights::Weights;
-use tadoc::traverse::occurrences;
 use tadoc_core::{Grammar, Network, Part};
+use tadoc_engine::gpu::Device;
+use tadoc_engine::gpu::network::ResidentNetwork;
+use tadoc_engine::gpu::weights::Weights;
+use tadoc_engine::traverse::occurrences;
 use tadoc_oracle::Random;
 
 use super::result::SyntheticResult;

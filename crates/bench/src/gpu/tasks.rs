@@ -5,9 +5,9 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use rayon::ThreadPool;
-use tadoc::answer::Labels;
-use tadoc::gpu::{GpuBackend, tasks};
-use tadoc::{Analyzer, Corpus, Limits, View, analytics};
+use tadoc_engine::answer::Labels;
+use tadoc_engine::gpu::{GpuBackend, tasks};
+use tadoc_engine::{Analyzer, Corpus, Limits, View, analytics};
 
 use super::check;
 use super::result::{TaskResult, ViewResult};
@@ -27,7 +27,7 @@ impl<'g> Opened<'g> {
         let start = Instant::now();
         let corpus =
             Corpus::open(archive).with_context(|| format!("opening {}", archive.display()))?;
-        let view = tadoc::view::make(&[&corpus], &Analyzer::new(), None, &())?;
+        let view = tadoc_engine::view::make(&[&corpus], &Analyzer::new(), None, &())?;
         let make_seconds = start.elapsed().as_secs_f64();
         let names = corpus.documents()?.iter().map(|document| document.name.to_vec()).collect();
         // Once for the kernels, and once for the time.

@@ -83,12 +83,15 @@ impl Labels {
     /// Puts every label as the command prints it. Most need nothing, so most vocabularies stay as they are.
     fn escape(&mut self) {
         if (0..self.terms.len()).into_par_iter().any(|id| !is_plain(self.terms.term(id as u32))) {
-            let escaped: Vec<String> =
-                self.terms.terms().map(|term| tadoc::text::escape(term).to_string()).collect();
+            let escaped: Vec<String> = self
+                .terms
+                .terms()
+                .map(|term| tadoc_engine::text::escape(term).to_string())
+                .collect();
             self.terms = Vocabulary::from_sorted(escaped.iter().map(|term| term.as_bytes()));
         }
         for name in self.names.iter_mut().filter(|name| !is_plain(name)) {
-            *name = tadoc::text::escape(name).to_string().into_bytes();
+            *name = tadoc_engine::text::escape(name).to_string().into_bytes();
         }
     }
 }

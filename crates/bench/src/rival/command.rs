@@ -8,7 +8,7 @@ use std::time::Instant;
 use anyhow::{Context, Result};
 use clap::{Args, ValueEnum};
 use nix::sys::resource::{UsageWho, getrusage};
-use tadoc::Lexer;
+use tadoc_engine::Lexer;
 
 use super::{Answer, LONGEST, Phases, Text, run, run_on_tar};
 use crate::task::TaskName;

@@ -4,8 +4,8 @@
 //! a byte, and so none to guess wrong. What is not ASCII goes to [`Lexer::tokens`], from the word it stands in to
 //! the next white space. Cost: some 0.4 ns a byte of ASCII; the lexer's own on the rest.
 
-use tadoc::Lexer;
-use tadoc::build::lexer::{LONGEST_WORD, TokenKind};
+use tadoc_engine::Lexer;
+use tadoc_engine::build::lexer::{LONGEST_WORD, TokenKind};
 
 /// Bytes of a block: the bits of a mask.
 const BLOCK: usize = 64;

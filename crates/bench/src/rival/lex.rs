@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::sync::{Mutex, PoisonError};
 
 use anyhow::Result;
-use tadoc::Lexer;
+use tadoc_engine::Lexer;
 
 use super::cut;
 use super::intern::{BATCH, Interner};

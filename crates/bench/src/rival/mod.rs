@@ -29,7 +29,7 @@ use std::io::Read;
 use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
-use tadoc::Lexer;
+use tadoc_engine::Lexer;
 
 pub use answer::Answer;
 pub use command::Rival;

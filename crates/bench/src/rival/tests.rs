@@ -4,8 +4,8 @@
 use std::fmt::Write as _;
 use std::process::Command;
 
-use tadoc::Lexer;
-use tadoc::text::escape;
+use tadoc_engine::Lexer;
+use tadoc_engine::text::escape;
 use tadoc_oracle::{Case, Oracle, Sequence};
 
 use super::{Task, Text, run, run_on_tar};

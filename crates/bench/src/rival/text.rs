@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use memmap2::Mmap;
 use rayon::prelude::*;
-use tadoc::Lexer;
+use tadoc_engine::Lexer;
 
 /// Files from this length on are mapped.
 const MAPPED: u64 = 1 << 20;

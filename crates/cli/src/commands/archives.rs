@@ -9,9 +9,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use tadoc::access::Scope;
-use tadoc::answer::{Column, Rows, Value};
-use tadoc::{Corpus, Document};
+use tadoc_engine::access::Scope;
+use tadoc_engine::answer::{Column, Rows, Value};
+use tadoc_engine::{Corpus, Document};
 
 use super::about;
 use crate::arguments::Threads;
@@ -58,11 +58,11 @@ impl ReadArguments {
         &self,
         work: impl FnOnce() -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
-        tadoc::threads::install(&self.threads.pool()?, work)
+        tadoc_engine::threads::install(&self.threads.pool()?, work)
     }
 
     /// Opens one archive.
-    pub fn corpus(&self, path: &Path) -> tadoc::Result<Corpus> {
+    pub fn corpus(&self, path: &Path) -> tadoc_engine::Result<Corpus> {
         Corpus::open_with(path, &memory::options())
     }
 }
@@ -81,7 +81,7 @@ impl Archive {
     }
 
     /// Adds the archive's path to an error of the library.
-    pub fn told<T>(&self, result: tadoc::Result<T>) -> anyhow::Result<T> {
+    pub fn told<T>(&self, result: tadoc_engine::Result<T>) -> anyhow::Result<T> {
         result.map_err(|error| about(&self.path, error))
     }
 }

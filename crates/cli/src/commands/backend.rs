@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
-use tadoc::Editor;
-use tadoc::backend::{Backends, Choice};
+use tadoc_engine::Editor;
+use tadoc_engine::backend::{Backends, Choice};
 
 /// `--backend` and `--device`, for work that a GPU can do too.
 ///
@@ -46,8 +46,8 @@ impl BackendArguments {
         {
             let _ = editor;
             match self.backend {
-                Backend::Gpu => return Err(tadoc::Error::NoGpuBackend.into()),
-                Backend::Pool => return Err(tadoc::Error::NoReadsInPool.into()),
+                Backend::Gpu => return Err(tadoc_engine::Error::NoGpuBackend.into()),
+                Backend::Pool => return Err(tadoc_engine::Error::NoReadsInPool.into()),
                 Backend::Auto | Backend::Cpu => {}
             }
         }
@@ -100,7 +100,7 @@ impl TaskBackendArguments {
 
     #[cfg(feature = "pool")]
     fn backends_with_pool(&self) -> anyhow::Result<Backends> {
-        use tadoc::backend::PoolFile;
+        use tadoc_engine::backend::PoolFile;
         let (path, persist) = self.pool.file()?;
         self.refuse_device()?;
         Ok(Backends::with_pool(PoolFile::new(path, persist).with_patience(patience())))
@@ -108,14 +108,14 @@ impl TaskBackendArguments {
 
     #[cfg(not(feature = "pool"))]
     fn backends_with_pool(&self) -> anyhow::Result<Backends> {
-        Err(tadoc::Error::NoPoolBackend.into())
+        Err(tadoc_engine::Error::NoPoolBackend.into())
     }
 }
 
 /// How a pool that another process has is waited for: that is told, and a signal ends it.
 #[cfg(feature = "pool")]
-pub fn patience() -> tadoc::pool::Patience {
-    tadoc::pool::Patience {
+pub fn patience() -> tadoc_engine::pool::Patience {
+    tadoc_engine::pool::Patience {
         tell: |path| {
             let path = path.display();
             let note = format!("waiting for the pool {path}, which is in use by another process");
@@ -155,12 +155,12 @@ impl PoolArguments {
 
     /// The file, and when it is made durable.
     #[cfg(feature = "pool")]
-    pub fn file(&self) -> tadoc::Result<(&Path, tadoc::pool::Persist)> {
-        let path = self.pool.as_deref().ok_or(tadoc::Error::NoPool)?;
+    pub fn file(&self) -> tadoc_engine::Result<(&Path, tadoc_engine::pool::Persist)> {
+        let path = self.pool.as_deref().ok_or(tadoc_engine::Error::NoPool)?;
         let persist = match self.persist {
-            None | Some(Persist::Phase) => tadoc::pool::Persist::Phase,
-            Some(Persist::Operation) => tadoc::pool::Persist::Operation,
-            Some(Persist::None) => tadoc::pool::Persist::None,
+            None | Some(Persist::Phase) => tadoc_engine::pool::Persist::Phase,
+            Some(Persist::Operation) => tadoc_engine::pool::Persist::Operation,
+            Some(Persist::None) => tadoc_engine::pool::Persist::None,
         };
         Ok((path, persist))
     }

@@ -48,7 +48,8 @@ impl Index {
             if let Some(index) = self.index {
                 let progress = Progress::new(quiet);
                 let options = memory::options();
-                let bytes = tadoc::access::store_with(archive, &options, index.into(), &progress);
+                let bytes =
+                    tadoc_engine::access::store_with(archive, &options, index.into(), &progress);
                 progress.finish();
                 let bytes = bytes.map_err(|error| about(archive, error))?;
                 let line = format!("{}: {} of index", archive.display(), units::size(bytes));
@@ -57,7 +58,7 @@ impl Index {
             if self.view {
                 let corpus = open(archive)?;
                 let progress = Progress::new(quiet);
-                let bytes = tadoc::view::store(&corpus, &progress);
+                let bytes = tadoc_engine::view::store(&corpus, &progress);
                 progress.finish();
                 let bytes = bytes.map_err(|error| about(archive, error))?;
                 summary(quiet, &format!("{}.view: {}", archive.display(), units::size(bytes)));

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::path::Path;
 
 use clap::Args;
-use tadoc::Document;
-use tadoc::access::Scope;
-use tadoc::answer::{Column, Rows, Value};
+use tadoc_engine::Document;
+use tadoc_engine::access::Scope;
+use tadoc_engine::answer::{Column, Rows, Value};
 
 use super::archives::{ArchiveArguments, Archives, DocumentArguments, ReadArguments, WithArchive};
 use crate::arguments::examples;
@@ -179,7 +179,7 @@ pub fn table(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tadoc::Timestamp;
+    use tadoc_engine::Timestamp;
 
     fn documents() -> Vec<Document> {
         let time = Timestamp { seconds: 0, nanoseconds: 7 };

@@ -23,7 +23,7 @@ pub mod verify;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use tadoc::Corpus;
+use tadoc_engine::Corpus;
 
 use crate::arguments::{Arguments, Command, Threads};
 use crate::failure::{self, Outcome};
@@ -57,7 +57,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn on_all_threads(
     work: impl FnOnce() -> anyhow::Result<Outcome> + Send,
 ) -> anyhow::Result<Outcome> {
-    tadoc::threads::install(&Threads::default().pool()?, work)
+    tadoc_engine::threads::install(&Threads::default().pool()?, work)
 }
 
 /// Opens an archive; what goes wrong is told with its path.
@@ -67,10 +67,12 @@ fn open(archive: &Path) -> anyhow::Result<Corpus> {
 
 /// An error of the library in working on an archive, with the archive's path where it does not tell a path
 /// itself.
-fn about(archive: &Path, error: tadoc::Error) -> anyhow::Error {
+fn about(archive: &Path, error: tadoc_engine::Error) -> anyhow::Error {
     let path = archive.display().to_string();
     let tells = match &error {
-        tadoc::Error::Cancelled | tadoc::Error::Io { .. } | tadoc::Error::Exists { .. } => true,
+        tadoc_engine::Error::Cancelled
+        | tadoc_engine::Error::Io { .. }
+        | tadoc_engine::Error::Exists { .. } => true,
         other => other.to_string().contains(&path),
     };
     let error = anyhow::Error::from(error);

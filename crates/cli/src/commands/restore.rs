@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
-use tadoc::text::escape;
-use tadoc::{Corpus, CorpusFile, Document, Error, Existing, SkippedFile, Split};
+use tadoc_engine::text::escape;
+use tadoc_engine::{Corpus, CorpusFile, Document, Error, Existing, SkippedFile, Split};
 
 use super::{about, open, summary};
 use crate::arguments::examples;

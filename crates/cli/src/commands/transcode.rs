@@ -43,7 +43,7 @@ impl Transcode {
         let start = Instant::now();
         let progress = Progress::new(quiet);
         let (options, level) = (memory::options(), self.level.into());
-        let report = tadoc::transcode_with(
+        let report = tadoc_engine::transcode_with(
             &self.archive,
             &options,
             &self.output,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
-use tadoc::{EditsInfo, VerifyReport};
+use tadoc_engine::{EditsInfo, VerifyReport};
 
 use super::about;
 use super::archives::{ArchiveArguments, ReadArguments};
@@ -72,7 +72,7 @@ impl Verify {
             .corpus(archive)
             .and_then(|corpus| Ok((corpus.verify(&progress)?, corpus.edits())));
         progress.finish();
-        let damaged = result.as_ref().is_err_and(tadoc::Error::is_damage);
+        let damaged = result.as_ref().is_err_and(tadoc_engine::Error::is_damage);
         match result.map_err(|error| about(archive, error)) {
             Ok((report, edits)) => self.print_whole(archive, &report, edits)?,
             Err(error) if damaged => {

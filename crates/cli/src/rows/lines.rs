@@ -9,9 +9,9 @@ use std::io::Write;
 use std::ops::Range;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use tadoc::Timestamp;
-use tadoc::answer::{Column, Rows, Value};
-use tadoc::text::escape;
+use tadoc_engine::Timestamp;
+use tadoc_engine::answer::{Column, Rows, Value};
+use tadoc_engine::text::escape;
 
 use super::parallel::Buffers;
 use super::scan::is_plain;

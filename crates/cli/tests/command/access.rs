@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::process::Stdio;
 
 use serde_json::Value;
-use tadoc::text::escape;
+use tadoc_engine::text::escape;
 use tadoc_oracle::{Case, Document, Lexer, Oracle, cases};
 
 use crate::folder::{Folder, Run, prose};
@@ -32,10 +32,10 @@ fn sample() -> (Folder, Vec<Document>) {
 /// Writes documents as an archive. By the library, for names that a file system would not take.
 pub fn archive(folder: &Folder, name: &str, documents: &[Document]) {
     let inputs = documents.iter().map(|(name, bytes)| {
-        tadoc::Input::new(name.as_bytes(), tadoc::Source::Bytes(bytes.clone()))
+        tadoc_engine::Input::new(name.as_bytes(), tadoc_engine::Source::Bytes(bytes.clone()))
     });
-    let options = tadoc::CompressOptions::default();
-    tadoc::compress(inputs.collect(), &folder.path(name), &options, &()).unwrap();
+    let options = tadoc_engine::CompressOptions::default();
+    tadoc_engine::compress(inputs.collect(), &folder.path(name), &options, &()).unwrap();
 }
 
 /// Runs with every index stored and in a pool, which is made and then used again; wants the same of each, and gives the last.
@@ -131,12 +131,12 @@ fn documents_by_name_and_glob() {
 fn terms_are_searched_for() {
     let (folder, documents) = sample();
     folder.write("stop", "of\nthe\n");
-    let analyzer = tadoc::Analyzer::new;
-    let english = tadoc::StopWords::of(tadoc::Language::English).unwrap();
-    let own = tadoc::StopWords::from_lines(b"of\nthe");
-    let settings: [(&[&str], tadoc::Analyzer); 4] = [
+    let analyzer = tadoc_engine::Analyzer::new;
+    let english = tadoc_engine::StopWords::of(tadoc_engine::Language::English).unwrap();
+    let own = tadoc_engine::StopWords::from_lines(b"of\nthe");
+    let settings: [(&[&str], tadoc_engine::Analyzer); 4] = [
         (&["-i"], analyzer().fold_case(true)),
-        (&["--stem", "en"], analyzer().stem(Some(tadoc::Language::English))),
+        (&["--stem", "en"], analyzer().stem(Some(tadoc_engine::Language::English))),
         (&["--stop-words", "english", "-i"], analyzer().fold_case(true).stop_words(english)),
         (&["--stop-words", "stop"], analyzer().stop_words(own)),
     ];
@@ -319,9 +319,9 @@ fn samples_are_repeated_by_their_seed() {
         let [name, offset, word] = line.split('\t').collect::<Vec<_>>()[..] else {
             panic!("{line}")
         };
-        let name = tadoc::text::unescape(name).unwrap();
+        let name = tadoc_engine::text::unescape(name).unwrap();
         let document = documents.iter().position(|(other, _)| other.as_bytes() == name).unwrap();
-        let word = tadoc::text::unescape(word).unwrap();
+        let word = tadoc_engine::text::unescape(word).unwrap();
         assert!(oracle.is_occurrence(document, offset.parse().unwrap(), &word), "{line}");
     }
     let other = folder.run(&["sample", "c.tdc", "-k", "50", "--seed", "10"]).succeeds();

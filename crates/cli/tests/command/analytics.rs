@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 use std::process::{Command, Stdio};
 
-use tadoc::text::escape;
+use tadoc_engine::text::escape;
 use tadoc_oracle::{Case, Document, Lexer, Oracle, TfidfOptions, cases};
 
 use crate::folder::{Folder, Run, prose};
@@ -31,12 +31,12 @@ fn case(name: &str) -> Case {
 }
 
 /// Writes documents as an archive. By the library, for names that a file system would not take.
-fn archive(folder: &Folder, name: &str, documents: &[Document], lexer: tadoc::Lexer) {
+fn archive(folder: &Folder, name: &str, documents: &[Document], lexer: tadoc_engine::Lexer) {
     let inputs = documents.iter().map(|(name, bytes)| {
-        tadoc::Input::new(name.as_bytes(), tadoc::Source::Bytes(bytes.clone()))
+        tadoc_engine::Input::new(name.as_bytes(), tadoc_engine::Source::Bytes(bytes.clone()))
     });
-    let options = tadoc::CompressOptions { lexer, ..Default::default() };
-    tadoc::compress(inputs.collect(), &folder.path(name), &options, &()).unwrap();
+    let options = tadoc_engine::CompressOptions { lexer, ..Default::default() };
+    tadoc_engine::compress(inputs.collect(), &folder.path(name), &options, &()).unwrap();
 }
 
 fn ask(folder: &Folder, command: &[&str], more: &[&str]) -> Run {
@@ -186,8 +186,10 @@ fn every_command_equals_the_plain_program() {
     });
     for case in odd {
         let folder = Folder::new();
-        let lexers =
-            [(tadoc::Lexer::Words, Lexer::Words), (tadoc::Lexer::Whitespace, Lexer::Whitespace)];
+        let lexers = [
+            (tadoc_engine::Lexer::Words, Lexer::Words),
+            (tadoc_engine::Lexer::Whitespace, Lexer::Whitespace),
+        ];
         // The whitespace lexer differs in its words only; a few cases tell whether it is taken.
         let lexers = if case.name == "sample" || case.name == "odd names" {
             &lexers[..]
@@ -214,7 +216,7 @@ fn every_command_equals_the_plain_program() {
 fn sample() -> (Folder, Vec<Document>) {
     let folder = Folder::new();
     let documents = case("sample").documents;
-    archive(&folder, "c.tdc", &documents, tadoc::Lexer::Words);
+    archive(&folder, "c.tdc", &documents, tadoc_engine::Lexer::Words);
     (folder, documents)
 }
 
@@ -260,8 +262,8 @@ fn little_memory_changes_nothing_or_is_refused() {
 fn several_archives_are_one_corpus() {
     let (folder, documents) = sample();
     let (some, others) = documents.split_at(documents.len() / 3);
-    archive(&folder, "a.tdc", some, tadoc::Lexer::Words);
-    archive(&folder, "b.tdc", others, tadoc::Lexer::Words);
+    archive(&folder, "a.tdc", some, tadoc_engine::Lexer::Words);
+    archive(&folder, "b.tdc", others, tadoc_engine::Lexer::Words);
     for command in COMMANDS {
         let whole = ask(&folder, command, &["c.tdc"]).succeeds();
         let both = ask(&folder, command, &["a.tdc", "b.tdc"]).succeeds();
@@ -285,8 +287,8 @@ fn several_archives_are_one_corpus() {
 fn archives_of_different_lexers_are_told() {
     let folder = Folder::new();
     let documents = [("a".to_string(), b"one-two three".to_vec())];
-    archive(&folder, "w.tdc", &documents, tadoc::Lexer::Words);
-    archive(&folder, "s.tdc", &documents, tadoc::Lexer::Whitespace);
+    archive(&folder, "w.tdc", &documents, tadoc_engine::Lexer::Words);
+    archive(&folder, "s.tdc", &documents, tadoc_engine::Lexer::Whitespace);
     let run = folder.run(&["sort", "w.tdc", "s.tdc"]).exits(0);
     assert_eq!(run.text(), "one\t1\none-two\t1\nthree\t2\ntwo\t1\n");
     run.says("warning: words are not the same thing");
@@ -317,12 +319,12 @@ fn chosen_documents_are_a_corpus_of_their_own() {
 fn the_analyzer_s_flags() {
     let (folder, documents) = sample();
     folder.write("stop", "GAUGE\n tide \n\n");
-    let english = tadoc::StopWords::of(tadoc::Language::English).unwrap();
-    let own = tadoc::StopWords::from_lines(b"gauge\ntide");
-    let analyzer = tadoc::Analyzer::new;
-    let settings: [(&[&str], tadoc::Analyzer); 6] = [
+    let english = tadoc_engine::StopWords::of(tadoc_engine::Language::English).unwrap();
+    let own = tadoc_engine::StopWords::from_lines(b"gauge\ntide");
+    let analyzer = tadoc_engine::Analyzer::new;
+    let settings: [(&[&str], tadoc_engine::Analyzer); 6] = [
         (&["-i"], analyzer().fold_case(true)),
-        (&["--stem", "EN"], analyzer().stem(Some(tadoc::Language::English))),
+        (&["--stem", "EN"], analyzer().stem(Some(tadoc_engine::Language::English))),
         (&["--stop-words", "english"], analyzer().stop_words(english.clone())),
         (
             &["--stop-words", "stop", "--stop-words", "en", "--ignore-case"],
@@ -331,7 +333,7 @@ fn the_analyzer_s_flags() {
         (&["--match", "^[a-z]{3}$"], analyzer().matching("^[a-z]{3}$").unwrap()),
         (
             &["--stem", "german", "--match", "e"],
-            analyzer().stem(Some(tadoc::Language::German)).matching("e").unwrap(),
+            analyzer().stem(Some(tadoc_engine::Language::German)).matching("e").unwrap(),
         ),
     ];
     for (flags, analyzer) in settings {

@@ -1,7 +1,7 @@
 //! Work on devices: what `tadoc devices` lists, and answers that are the processor's. Tests run on the device that
 //! `TADOC_TEST_DEVICE` names, or on whatever OpenCL has, such as PoCL; where there is none, those that need one say so.
 
-use tadoc::{CompressOptions, Input, Lexer, Source};
+use tadoc_engine::{CompressOptions, Input, Lexer, Source};
 use tadoc_oracle::cases;
 
 use crate::folder::{Folder, prose};
@@ -47,7 +47,7 @@ fn device() -> Option<String> {
 fn archive(folder: &Folder, name: &str, documents: Vec<(Vec<u8>, Vec<u8>)>) {
     let inputs = documents.into_iter().map(|(name, bytes)| Input::new(name, Source::Bytes(bytes)));
     let options = CompressOptions { lexer: Lexer::Words, ..Default::default() };
-    tadoc::compress(inputs.collect(), &folder.path(name), &options, &()).unwrap();
+    tadoc_engine::compress(inputs.collect(), &folder.path(name), &options, &()).unwrap();
 }
 
 #[test]

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-use tadoc::{Document, Level, SegmentInfo};
 use tadoc_core::Grammar;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::{
@@ -14,6 +13,7 @@ use tadoc_core::archive::{
 };
 use tadoc_core::navigation::Navigation;
 use tadoc_core::packed::{Numbers, Packed};
+use tadoc_engine::{Document, Level, SegmentInfo};
 
 use crate::folder::{Folder, TADOC};
 

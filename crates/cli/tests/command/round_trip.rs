@@ -75,7 +75,7 @@ fn listed_names_can_be_asked_for_as_printed() {
         let (printed, bytes) = line.split_once('\t').unwrap();
         let content = &originals[&name];
         assert_eq!(bytes, content.len().to_string(), "{printed}");
-        assert_eq!(tadoc::text::unescape(printed).as_deref(), Some(&name[..]));
+        assert_eq!(tadoc_engine::text::unescape(printed).as_deref(), Some(&name[..]));
         assert_eq!(folder.run(&["cat", "c.tdc", printed]).succeeds().bytes(), content);
         let raw = folder.run(&[OsStr::new("cat"), OsStr::new("c.tdc"), OsStr::from_bytes(&name)]);
         assert_eq!(raw.succeeds().bytes(), content);

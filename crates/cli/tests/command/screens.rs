@@ -35,7 +35,7 @@ fn on_terminal(folder: &Folder, arguments: &[&str]) -> Option<(String, i32)> {
 }
 
 fn steers(character: char) -> bool {
-    character != '\n' && character != '\t' && tadoc::text::steers(character)
+    character != '\n' && character != '\t' && tadoc_engine::text::steers(character)
 }
 
 fn awkward() -> Folder {

@@ -6,14 +6,14 @@
 //! stands at its method; `docs/access.md` says what each part of the index costs and buys.
 //!
 //! ```
-//! use tadoc::access::{Access, Index, Scope};
-//! use tadoc::{Analyzer, Corpus};
-//! # fn main() -> tadoc::Result<()> {
+//! use tadoc_engine::access::{Access, Index, Scope};
+//! use tadoc_engine::{Analyzer, Corpus};
+//! # fn main() -> tadoc_engine::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("corpus.tdc");
 //! # let text = b"to be or not to be".to_vec();
-//! # let input = tadoc::Input::new("hamlet.txt", tadoc::Source::Bytes(text));
-//! # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+//! # let input = tadoc_engine::Input::new("hamlet.txt", tadoc_engine::Source::Bytes(text));
+//! # tadoc_engine::compress(vec![input], &path, &tadoc_engine::CompressOptions::default(), &())?;
 //! let corpus = Corpus::open(&path)?;
 //! let access = Access::open(&corpus, Index::Fast)?;
 //! assert_eq!(access.extract(0, 3, 5)?, b"be or");

@@ -20,11 +20,11 @@ macro_rules! languages {
         /// ([`StopWords::LANGUAGES`](super::StopWords::LANGUAGES)).
         ///
         /// ```
-        /// use tadoc::analyzer::Language;
+        /// use tadoc_engine::analyzer::Language;
         ///
         /// assert_eq!("english".parse::<Language>()?, Language::English);
         /// assert_eq!("EN".parse::<Language>()?.name(), "english");
-        /// # Ok::<(), tadoc::Error>(())
+        /// # Ok::<(), tadoc_engine::Error>(())
         /// ```
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[non_exhaustive]

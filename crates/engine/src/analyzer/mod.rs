@@ -40,7 +40,7 @@ const LARGEST_PATTERN: usize = 10 << 20;
 /// expression keeps its working memory in a pool.
 ///
 /// ```
-/// use tadoc::analyzer::{Analyzer, Language, StopWords};
+/// use tadoc_engine::analyzer::{Analyzer, Language, StopWords};
 ///
 /// let analyzer = Analyzer::new()
 ///     .stop_words(StopWords::of(Language::English)?)
@@ -49,7 +49,7 @@ const LARGEST_PATTERN: usize = 10 << 20;
 /// assert_eq!(analyzer.term(b"Connections").as_deref(), Some(&b"connect"[..]));
 /// assert_eq!(analyzer.term(b"The"), None);
 /// assert_eq!(analyzer.term(b"1890"), None);
-/// # Ok::<(), tadoc::Error>(())
+/// # Ok::<(), tadoc_engine::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct Analyzer {

@@ -42,14 +42,14 @@ const PIECE: usize = 1 << 20;
 /// and grammars are read when they are needed.
 ///
 /// ```
-/// # fn main() -> tadoc::Result<()> {
+/// # fn main() -> tadoc_engine::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("corpus.tdc");
 /// let text = b"to be or not to be".to_vec();
-/// let input = tadoc::Input::new("hamlet.txt", tadoc::Source::Bytes(text));
-/// tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+/// let input = tadoc_engine::Input::new("hamlet.txt", tadoc_engine::Source::Bytes(text));
+/// tadoc_engine::compress(vec![input], &path, &tadoc_engine::CompressOptions::default(), &())?;
 ///
-/// let corpus = tadoc::Corpus::open(&path)?;
+/// let corpus = tadoc_engine::Corpus::open(&path)?;
 /// let mut bytes = Vec::new();
 /// corpus.write_documents(&[corpus.find(b"hamlet.txt")?], &mut bytes, &())?;
 /// assert_eq!(bytes, b"to be or not to be");
@@ -97,9 +97,9 @@ impl EditsInfo {
 /// How an archive is opened.
 ///
 /// ```no_run
-/// # fn main() -> tadoc::Result<()> {
-/// let options = tadoc::OpenOptions::new().memory(4 << 30);
-/// let corpus = tadoc::Corpus::open_with("corpus.tdc", &options)?;
+/// # fn main() -> tadoc_engine::Result<()> {
+/// let options = tadoc_engine::OpenOptions::new().memory(4 << 30);
+/// let corpus = tadoc_engine::Corpus::open_with("corpus.tdc", &options)?;
 /// # Ok(())
 /// # }
 /// ```

@@ -17,7 +17,7 @@
 //!
 //! ```
 //! use std::ops::ControlFlow;
-//! use tadoc::grep::{self, Line, Options, Pattern, Sink, Summary, Syntax};
+//! use tadoc_engine::grep::{self, Line, Options, Pattern, Sink, Summary, Syntax};
 //!
 //! /// Keeps lines with their numbers.
 //! #[derive(Default)]
@@ -36,13 +36,13 @@
 //!     }
 //! }
 //!
-//! # fn main() -> tadoc::Result<()> {
+//! # fn main() -> tadoc_engine::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("corpus.tdc");
 //! # let text = b"to be\nor not\nto be\n".to_vec();
-//! # let input = tadoc::Input::new("hamlet.txt", tadoc::Source::Bytes(text));
-//! # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
-//! let corpus = tadoc::Corpus::open(&path)?;
+//! # let input = tadoc_engine::Input::new("hamlet.txt", tadoc_engine::Source::Bytes(text));
+//! # tadoc_engine::compress(vec![input], &path, &tadoc_engine::CompressOptions::default(), &())?;
+//! let corpus = tadoc_engine::Corpus::open(&path)?;
 //! let pattern = Pattern::new(&["n.t"], Syntax::default())?;
 //! let options = Options { numbers: true, ..Options::default() };
 //! let mut lines = Lines::default();

@@ -14,17 +14,17 @@
 //! the same results on any number of threads.
 //!
 //! ```
-//! # fn main() -> tadoc::Result<()> {
+//! # fn main() -> tadoc_engine::Result<()> {
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let path = folder.path().join("corpus.tdc");
 //! # let text = b"to be or not to be".to_vec();
-//! # let input = tadoc::Input::new("hamlet.txt", tadoc::Source::Bytes(text));
-//! # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
-//! use tadoc::analyzer::Analyzer;
+//! # let input = tadoc_engine::Input::new("hamlet.txt", tadoc_engine::Source::Bytes(text));
+//! # tadoc_engine::compress(vec![input], &path, &tadoc_engine::CompressOptions::default(), &())?;
+//! use tadoc_engine::analyzer::Analyzer;
 //!
-//! let corpus = tadoc::Corpus::open(&path)?;
-//! let view = tadoc::view::make(&[&corpus], &Analyzer::new(), None, &())?;
-//! let counts = tadoc::traverse::occurrences(view.network(), ..).items;
+//! let corpus = tadoc_engine::Corpus::open(&path)?;
+//! let view = tadoc_engine::view::make(&[&corpus], &Analyzer::new(), None, &())?;
+//! let counts = tadoc_engine::traverse::occurrences(view.network(), ..).items;
 //! let be = view.terms().find(b"be").unwrap();
 //! assert_eq!(counts[be as usize], 2);
 //! # Ok(())

@@ -48,12 +48,12 @@ pub enum Offsets {
 /// An archive opened for editing. While it is open, nobody else can edit the archive; readers see what was committed when they opened it.
 ///
 /// ```
-/// use tadoc::{Corpus, Edit, Editor};
-/// # fn main() -> tadoc::Result<()> {
+/// use tadoc_engine::{Corpus, Edit, Editor};
+/// # fn main() -> tadoc_engine::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("corpus.tdc");
-/// # let input = tadoc::Input::new("hamlet.txt", tadoc::Source::Bytes(b"to be or to be".to_vec()));
-/// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+/// # let input = tadoc_engine::Input::new("hamlet.txt", tadoc_engine::Source::Bytes(b"to be or to be".to_vec()));
+/// # tadoc_engine::compress(vec![input], &path, &tadoc_engine::CompressOptions::default(), &())?;
 /// let mut editor = Editor::open(&path)?;
 /// let document = editor.find(b"hamlet.txt")?;
 /// editor.edit(&Edit::Insert { document, offset: 9, text: b"not " })?;

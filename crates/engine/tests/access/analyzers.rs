@@ -1,7 +1,7 @@
 //! Searching for terms: case, stems and stop words, in phrases too.
 
-use tadoc::access::Scope;
-use tadoc::{Analyzer, Builder, Language, Lexer, StopWords};
+use tadoc_engine::access::Scope;
+use tadoc_engine::{Analyzer, Builder, Language, Lexer, StopWords};
 use tadoc_oracle::{Case, cases};
 
 use super::support::{

@@ -1,7 +1,7 @@
 //! Many operations at once: each has the result that it has by itself.
 
-use tadoc::access::{Access, Operation, Outcome, Scope};
-use tadoc::{Analyzer, Builder, Lexer, Result};
+use tadoc_engine::access::{Access, Operation, Outcome, Scope};
+use tadoc_engine::{Analyzer, Builder, Lexer, Result};
 use tadoc_oracle::{Document, Random, cases, words};
 
 use super::support::{compress, for_each_index, oracle_lexer, pool};

@@ -1,7 +1,7 @@
 //! All corpora that the oracle has, through archives of every lexer, builder and index.
 
-use tadoc::access::{self, Access, Index};
-use tadoc::{Analyzer, Builder, Corpus, Lexer};
+use tadoc_engine::access::{self, Access, Index};
+use tadoc_engine::{Analyzer, Builder, Corpus, Lexer};
 use tadoc_oracle::cases;
 
 use super::support::{INDEXES, Questions, compress, for_each_index, pool};

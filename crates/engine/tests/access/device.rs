@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use tadoc::access::{Access, DeviceAccess, Index, Operation, Outcome};
-use tadoc::gpu::Device;
-use tadoc::gpu::testing::device;
-use tadoc::{Builder, Corpus, Edit, Error, Lexer, Result};
+use tadoc_engine::access::{Access, DeviceAccess, Index, Operation, Outcome};
+use tadoc_engine::gpu::Device;
+use tadoc_engine::gpu::testing::device;
+use tadoc_engine::{Builder, Corpus, Edit, Error, Lexer, Result};
 use tadoc_oracle::{Document, Oracle, Random, cases, words};
 
 use super::batches::operations;

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use tadoc::access::{Access, Index, Operation, Outcome};
-use tadoc::backend::{Backends, Choice, Reads};
-use tadoc::gpu::Device;
-use tadoc::gpu::testing::{open_faulty, spread};
-use tadoc::{Builder, Corpus, Error, Lexer};
+use tadoc_engine::access::{Access, Index, Operation, Outcome};
+use tadoc_engine::backend::{Backends, Choice, Reads};
+use tadoc_engine::gpu::Device;
+use tadoc_engine::gpu::testing::{open_faulty, spread};
+use tadoc_engine::{Builder, Corpus, Error, Lexer};
 use tadoc_oracle::{Random, cases};
 
 use super::batches::operations;

@@ -1,7 +1,7 @@
 //! What must be refused, and how it is told.
 
-use tadoc::access::{self, Access, Index, Scope};
-use tadoc::{Analyzer, Builder, Corpus, Error, Language, Lexer, StopWords};
+use tadoc_engine::access::{self, Access, Index, Scope};
+use tadoc_engine::{Analyzer, Builder, Corpus, Error, Language, Lexer, StopWords};
 
 use super::support::{compress, for_each_index, numbered};
 

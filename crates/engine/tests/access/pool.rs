@@ -7,9 +7,9 @@ use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use tadoc::access::{self, Access, Index};
-use tadoc::pool::{Error as PoolError, Patience, Persist, Resumption};
-use tadoc::{Analyzer, Builder, Corpus, Edit, Editor, Error, Lexer};
+use tadoc_engine::access::{self, Access, Index};
+use tadoc_engine::pool::{Error as PoolError, Patience, Persist, Resumption};
+use tadoc_engine::{Analyzer, Builder, Corpus, Edit, Editor, Error, Lexer};
 use tadoc_oracle::{Document, Random};
 
 use super::segments::least_memory;

@@ -3,8 +3,8 @@
 
 use std::collections::HashMap;
 
-use tadoc::access::{Sampled, Scope};
-use tadoc::{Builder, Lexer};
+use tadoc_engine::access::{Sampled, Scope};
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Oracle, cases};
 
 use super::support::{compress, for_each_index, numbered, oracle_lexer, pool};

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use tadoc::access::Scope;
-use tadoc::{Analyzer, Builder, Error, Lexer};
+use tadoc_engine::access::Scope;
+use tadoc_engine::{Analyzer, Builder, Error, Lexer};
 use tadoc_oracle::{Document, Oracle};
 
 use super::support::{Questions, compress, for_each_index, numbered, oracle_lexer, places, pool};

@@ -3,10 +3,10 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tadoc::access::{self, Access, Index, Scope};
+use tadoc_engine::access::{self, Access, Index, Scope};
 #[cfg(feature = "pool")]
-use tadoc::pool::{Patience, Persist};
-use tadoc::{Analyzer, Builder, CompressOptions, Corpus, Input, Lexer, Source};
+use tadoc_engine::pool::{Patience, Persist};
+use tadoc_engine::{Analyzer, Builder, CompressOptions, Corpus, Input, Lexer, Source};
 use tadoc_oracle::{Document, Oracle, Random, words};
 
 /// All indexes.
@@ -25,7 +25,7 @@ pub fn compress(
     lexer: Lexer,
     builder: Builder,
     memory: Option<u64>,
-) -> tadoc::Result<u64> {
+) -> tadoc_engine::Result<u64> {
     let inputs = documents
         .iter()
         .map(|(name, bytes)| Input::new(name.as_bytes(), Source::Bytes(bytes.clone())))
@@ -38,7 +38,7 @@ pub fn compress(
         force: true,
         ..Default::default()
     };
-    Ok(tadoc::compress(inputs, path, &options, &())?.segments)
+    Ok(tadoc_engine::compress(inputs, path, &options, &())?.segments)
 }
 
 pub fn oracle_lexer(lexer: Lexer) -> tadoc_oracle::Lexer {
@@ -266,7 +266,7 @@ impl<'d> Questions<'d> {
         for most in [1, 3, usize::MAX] {
             let found = match access.find(words, &self.analyzer, &Scope::All, most) {
                 // No word is left to find documents by.
-                Err(tadoc::Error::NoWord { .. }) if expected.is_empty() => continue,
+                Err(tadoc_engine::Error::NoWord { .. }) if expected.is_empty() => continue,
                 found => found.unwrap(),
             };
             let found: Vec<(usize, f64)> =

@@ -1,7 +1,7 @@
 //! Random texts of many kinds, through archives of both lexers and builders and every index.
 
 use proptest::prelude::*;
-use tadoc::{Analyzer, Builder, Lexer};
+use tadoc_engine::{Analyzer, Builder, Lexer};
 use tadoc_oracle::{Document, Random};
 
 use super::support::{Questions, compress, for_each_index, numbered, pool};

@@ -1,7 +1,7 @@
 //! All corpora that the oracle has, through archives of every lexer and builder.
 
-use tadoc::{Builder, Lexer};
 use tadoc_core::{Limits, Task};
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Oracle, cases};
 
 use super::support::{Question, check, compress, expected_of, oracle_lexer, plain_view, pool};

@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::io;
 
-use tadoc::analytics::TfIdfOptions;
-use tadoc::answer::{Labels, Value};
-use tadoc::{Builder, Lexer};
 use tadoc_core::{Limits, Task, View};
+use tadoc_engine::analytics::TfIdfOptions;
+use tadoc_engine::answer::{Labels, Value};
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, Random};
 
 use super::support::{

@@ -3,11 +3,11 @@
 
 use std::sync::Arc;
 
-use tadoc::backend::{Backends, Choice};
-use tadoc::gpu::Device;
-use tadoc::gpu::testing::{Faults, open_faulty, spread};
-use tadoc::{Analyzer, Builder, Corpus, Error, Lexer};
 use tadoc_core::{Limits, Strategy, Task, View};
+use tadoc_engine::backend::{Backends, Choice};
+use tadoc_engine::gpu::Device;
+use tadoc_engine::gpu::testing::{Faults, open_faulty, spread};
+use tadoc_engine::{Analyzer, Builder, Corpus, Error, Lexer};
 use tadoc_oracle::cases;
 
 use super::support::{Row, compress, names, rows};
@@ -35,7 +35,8 @@ impl Asked {
         let sample = cases().into_iter().find(|case| case.name == "sample").unwrap();
         compress(&sample.documents, &path, Lexer::Words, Builder::RePair, None).unwrap();
         let corpora = [(); 3].map(|()| Corpus::open(&path).unwrap());
-        let view = tadoc::view::make(&corpora.each_ref(), &Analyzer::new(), None, &()).unwrap();
+        let view =
+            tadoc_engine::view::make(&corpora.each_ref(), &Analyzer::new(), None, &()).unwrap();
         let names = names(&sample.documents).repeat(3);
         Self { view, names: names.into_iter().map(<[u8]>::to_vec).collect() }
     }

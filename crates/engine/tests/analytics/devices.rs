@@ -4,9 +4,9 @@
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use tadoc::gpu::{GpuBackend, testing};
-use tadoc::{Builder, Lexer};
 use tadoc_core::{Limits, Task, View};
+use tadoc_engine::gpu::{GpuBackend, testing};
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, Oracle, cases};
 
 use super::random_grammar::{Shape, shapes};

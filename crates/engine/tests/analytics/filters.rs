@@ -1,7 +1,7 @@
 //! Least counts, limits on rows, chosen documents, analyzers and several corpora, in combination.
 
-use tadoc::{Analyzer, Builder, Corpus, Language, Lexer, StopWords};
 use tadoc_core::Limits;
+use tadoc_engine::{Analyzer, Builder, Corpus, Language, Lexer, StopWords};
 use tadoc_oracle::{Case, Document, Oracle, cases};
 
 use super::support::{
@@ -49,7 +49,7 @@ fn check_filters(
     chosen: Option<&[u32]>,
     what: &dyn Fn() -> String,
 ) {
-    let view = tadoc::view::make(corpora, analyzer, chosen, &()).unwrap();
+    let view = tadoc_engine::view::make(corpora, analyzer, chosen, &()).unwrap();
     for (least, top) in [(1, None), (3, None), (1, Some(2)), (2, Some(1)), (2, Some(30))] {
         let own = analyzer.clone();
         let mut oracle = Oracle::new(oracle_lexer(lexer), documents)

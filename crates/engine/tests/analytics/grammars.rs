@@ -1,8 +1,8 @@
 //! Every question on random grammars, against the plain program over what they expand to.
 
 use proptest::prelude::*;
-use tadoc::analytics::Measure;
 use tadoc_core::{Grammar, Limits, Network, Part, Task, View};
+use tadoc_engine::analytics::Measure;
 use tadoc_oracle::{Lexer, Oracle};
 
 use super::random_grammar::{Shape, shapes, terms};

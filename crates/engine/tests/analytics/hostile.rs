@@ -1,9 +1,9 @@
 //! Views and questions that cannot be: refused with an error, and never a panic.
 
 use proptest::prelude::*;
-use tadoc::analytics::Measure;
-use tadoc::{Analyzer, Builder, Corpus, Error, Lexer};
 use tadoc_core::{Backend, Grammar, Limits, Network, Part, Task, Terms, View};
+use tadoc_engine::analytics::Measure;
+use tadoc_engine::{Analyzer, Builder, Corpus, Error, Lexer};
 
 use super::random_grammar::terms;
 use super::support::{Question, compress, names, numbered, plain_view, rows, some_questions};
@@ -117,7 +117,7 @@ proptest! {
         chosen in prop::collection::vec(prop_oneof![0..7_u32, Just(u32::MAX)], 0..6),
     ) {
         let view = CORPUS.with(|corpus| {
-            tadoc::view::make(&[corpus, corpus], &Analyzer::new(), Some(&chosen), &())
+            tadoc_engine::view::make(&[corpus, corpus], &Analyzer::new(), Some(&chosen), &())
         });
         let right = chosen.is_sorted_by(|one, other| one < other)
             && chosen.iter().all(|&number| number < 6);
@@ -176,7 +176,7 @@ fn lengths_that_cannot_be_are_refused() {
         ] {
             let refused = Question::Task(task).ask(&view, &limits);
             assert!(matches!(refused, Err(Error::BadLength { given, .. }) if given == n));
-            assert!(tadoc::analytics::CpuBackend.answer(&view, task, &limits).is_err());
+            assert!(tadoc_engine::analytics::CpuBackend.answer(&view, task, &limits).is_err());
         }
     }
     for window in [0, 65, usize::MAX] {

@@ -4,8 +4,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tadoc::{CompressOptions, Corpus, Error, Input, Lexer, Source, Split};
 use tadoc_core::{Limits, Task};
+use tadoc_engine::{CompressOptions, Corpus, Error, Input, Lexer, Source, Split};
 
 use super::support::{Cell, Question, oracle_lexer, plain_view, rows};
 
@@ -39,7 +39,7 @@ fn texts() -> Vec<(&'static str, Vec<u8>)> {
 /// Compresses one document, and tells what it has of each word.
 fn counted(source: Source, lexer: Lexer, path: &Path) -> BTreeMap<Vec<u8>, u64> {
     let options = CompressOptions { lexer, force: true, ..Default::default() };
-    tadoc::compress(vec![Input::new("text", source)], path, &options, &()).unwrap();
+    tadoc_engine::compress(vec![Input::new("text", source)], path, &options, &()).unwrap();
     let corpus = Corpus::open(path).unwrap();
     corpus.verify(&()).unwrap();
     let view = plain_view(path);
@@ -66,7 +66,7 @@ fn texts_without_white_space_have_the_words_of_the_oracle() {
                 *expected.entry(text[word].to_vec()).or_default() += 1;
             }
             let from = file.clone();
-            let open: tadoc::compress::Opener =
+            let open: tadoc_engine::compress::Opener =
                 Box::new(move || Ok(Box::new(std::fs::File::open(from)?)));
             let sources = [Source::File(file.clone()), Source::Stream(file.clone(), open)];
             for source in sources {
@@ -86,7 +86,7 @@ fn the_number_of_threads_does_not_show_in_the_archive() {
         let path = folder.path().join(format!("{threads}.tdc"));
         let options = CompressOptions { threads: Some(threads), ..Default::default() };
         let inputs = vec![Input::new("text", Source::File(file.clone()))];
-        tadoc::compress(inputs, &path, &options, &()).unwrap();
+        tadoc_engine::compress(inputs, &path, &options, &()).unwrap();
         std::fs::read(path).unwrap()
     });
     assert!(archives.windows(2).all(|pair| pair[0] == pair[1]));
@@ -102,7 +102,7 @@ fn long_lines_are_whole_documents_or_refused() {
     let compressed = |memory: Option<u64>, path: &Path| {
         let options = CompressOptions { split: Split::Lines, memory, ..Default::default() };
         let inputs = vec![Input::new("text", Source::File(file.clone()))];
-        tadoc::compress(inputs, path, &options, &())
+        tadoc_engine::compress(inputs, path, &options, &())
     };
     compressed(Some(1 << 30), &path).unwrap();
     let corpus = Corpus::open(&path).unwrap();

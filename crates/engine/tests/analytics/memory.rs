@@ -2,10 +2,10 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use tadoc::Error;
-use tadoc::analytics::Measure;
-use tadoc::answer::{Labels, Value};
 use tadoc_core::{Grammar, Limits, Network, Part, Strategy, Task, View};
+use tadoc_engine::Error;
+use tadoc_engine::analytics::Measure;
+use tadoc_engine::answer::{Labels, Value};
 use tadoc_oracle::{Lexer, Oracle, Random};
 
 use super::random_grammar::{Made, Shape, terms};

@@ -4,11 +4,11 @@
 use std::fs;
 use std::path::Path;
 
-use tadoc::backend::{Backends, Choice, PoolFile};
-use tadoc::pool::Persist;
-use tadoc::view::{Detail, Origin};
-use tadoc::{Analyzer, Builder, Corpus, Edit, Editor, Error, Lexer};
 use tadoc_core::{Limits, Task, View};
+use tadoc_engine::backend::{Backends, Choice, PoolFile};
+use tadoc_engine::pool::Persist;
+use tadoc_engine::view::{Detail, Origin};
+use tadoc_engine::{Analyzer, Builder, Corpus, Edit, Editor, Error, Lexer};
 use tadoc_oracle::{Document, Oracle, cases};
 use tempfile::TempDir;
 
@@ -44,7 +44,7 @@ fn view_of(
     corpora: &[&Corpus],
     analyzer: &Analyzer,
     chosen: Option<&[u32]>,
-) -> tadoc::Result<(View, Origin)> {
+) -> tadoc_engine::Result<(View, Origin)> {
     backends.view(corpora, analyzer, chosen, Detail::Whole, &())
 }
 
@@ -121,9 +121,9 @@ fn a_pool_is_asked_again_by_other_processes() {
     let corpus = Corpus::open(&path).unwrap();
     let plain = plain_view(&path);
     let fold = Analyzer::new().fold_case(true);
-    let folded = tadoc::view::make(&[&corpus], &fold, None, &()).unwrap();
+    let folded = tadoc_engine::view::make(&[&corpus], &fold, None, &()).unwrap();
     let chosen: &[u32] = &[1, 4, 7];
-    let some = tadoc::view::make(&[&corpus], &fold, Some(chosen), &()).unwrap();
+    let some = tadoc_engine::view::make(&[&corpus], &fold, Some(chosen), &()).unwrap();
     let same = Analyzer::new();
     // Questions one after the other, and whether the view is there already.
     let questions = [
@@ -164,7 +164,7 @@ fn one_process_asks_several_questions() {
     let run = backends.answer(&plain, Task::InvertedIndex, &Limits::default()).unwrap();
     let fold = Analyzer::new().fold_case(true);
     let (folded, _) = view_of(&backends, &[&corpus], &fold, None).unwrap();
-    let made = tadoc::view::make(&[&corpus], &fold, None, &()).unwrap();
+    let made = tadoc_engine::view::make(&[&corpus], &fold, None, &()).unwrap();
     for task in TASKS {
         let found = ask(&backends, &folded, task, &documents);
         assert_eq!(found, on_processor(&made, task, &documents), "{task:?}");
@@ -188,8 +188,8 @@ fn pools_of_other_archives_are_refused() {
     let open = |pool: &Path, corpora: &[&Corpus]| {
         view_of(&in_pool(pool, Persist::Phase), corpora, &Analyzer::new(), None)
     };
-    let is_refused = |opened: tadoc::Result<(View, Origin)>| {
-        matches!(opened, Err(Error::Pool(tadoc::pool::Error::OtherArchive { .. })))
+    let is_refused = |opened: tadoc_engine::Result<(View, Origin)>| {
+        matches!(opened, Err(Error::Pool(tadoc_engine::pool::Error::OtherArchive { .. })))
     };
     open(&pool, &[&first]).unwrap();
     assert!(is_refused(open(&pool, &[&second])));
@@ -200,7 +200,7 @@ fn pools_of_other_archives_are_refused() {
     let both = folder.path().join("both.pool");
     let backends = in_pool(&both, Persist::Phase);
     let (view, _) = view_of(&backends, &[&first, &second], &Analyzer::new(), None).unwrap();
-    let made = tadoc::view::make(&[&first, &second], &Analyzer::new(), None, &()).unwrap();
+    let made = tadoc_engine::view::make(&[&first, &second], &Analyzer::new(), None, &()).unwrap();
     for task in TASKS {
         let found = ask(&backends, &view, task, &all);
         assert_eq!(found, on_processor(&made, task, &all), "{task:?}");

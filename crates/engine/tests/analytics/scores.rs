@@ -1,9 +1,9 @@
 //! TF-IDF, co-occurrence and collocations against the plain program, on all of its cases.
 
-use tadoc::analytics::score::Norm;
-use tadoc::analytics::{Measure, TfIdfOptions};
-use tadoc::{Builder, Lexer};
 use tadoc_core::Limits;
+use tadoc_engine::analytics::score::Norm;
+use tadoc_engine::analytics::{Measure, TfIdfOptions};
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Oracle, cases};
 
 use super::support::{Question, check, compress, expected_of, oracle_lexer, plain_view, pool};

@@ -1,7 +1,7 @@
 //! Archives of several segments: documents that go on from one to the next are whole again.
 
-use tadoc::{Builder, Error, Lexer};
 use tadoc_core::{Limits, Task};
+use tadoc_engine::{Builder, Error, Lexer};
 use tadoc_oracle::{Document, Oracle};
 
 use super::support::{
@@ -85,13 +85,14 @@ fn some_documents_of_several_segments() {
     let least = least_memory(&path);
     let documents = documents();
     compress(&documents, &path, Lexer::Words, Builder::RePair, Some(least)).unwrap();
-    let corpus = tadoc::Corpus::open(&path).unwrap();
+    let corpus = tadoc_engine::Corpus::open(&path).unwrap();
     for chosen in [&[1_u32][..], &[0, 4], &[1, 2, 3, 4], &[2, 5], &[]] {
         let oracle = Oracle::new(tadoc_oracle::Lexer::Words, &documents)
             .with_documents(chosen.iter().map(|&number| number as usize));
         let expected = expected_of(&oracle, &documents, &some_questions(), None);
         let view =
-            tadoc::view::make(&[&corpus], &tadoc::Analyzer::new(), Some(chosen), &()).unwrap();
+            tadoc_engine::view::make(&[&corpus], &tadoc_engine::Analyzer::new(), Some(chosen), &())
+                .unwrap();
         assert_eq!(view.network().documents(), chosen);
         check(&view, &documents, &expected, Limits::default(), &|| format!("{chosen:?}"));
     }

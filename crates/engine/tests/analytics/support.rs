@@ -3,11 +3,11 @@
 use std::io;
 use std::path::Path;
 
-use tadoc::analytics::score::Norm;
-use tadoc::analytics::{Measure, TfIdfOptions, answer, collocations, cooccurrence, tfidf};
-use tadoc::answer::{Answer, Labels, Rows, Value};
-use tadoc::{Analyzer, Answered, Builder, CompressOptions, Corpus, Input, Lexer, Source};
 use tadoc_core::{Limits, Strategy, Task, View};
+use tadoc_engine::analytics::score::Norm;
+use tadoc_engine::analytics::{Measure, TfIdfOptions, answer, collocations, cooccurrence, tfidf};
+use tadoc_engine::answer::{Answer, Labels, Rows, Value};
+use tadoc_engine::{Analyzer, Answered, Builder, CompressOptions, Corpus, Input, Lexer, Source};
 use tadoc_oracle::{Document, Oracle};
 
 /// A cell of an answer.
@@ -71,7 +71,7 @@ pub enum Question {
 }
 
 impl Question {
-    pub fn ask<'v>(&self, view: &'v View, limits: &Limits) -> tadoc::Result<Answered<'v>> {
+    pub fn ask<'v>(&self, view: &'v View, limits: &Limits) -> tadoc_engine::Result<Answered<'v>> {
         match *self {
             Self::Task(task) => answer(view, task, limits),
             Self::TfIdf(options) => tfidf(view, options, limits),
@@ -353,7 +353,7 @@ pub fn compress(
     lexer: Lexer,
     builder: Builder,
     memory: Option<u64>,
-) -> tadoc::Result<u64> {
+) -> tadoc_engine::Result<u64> {
     let inputs = documents
         .iter()
         .map(|(name, bytes)| Input::new(name.as_bytes(), Source::Bytes(bytes.clone())))
@@ -366,7 +366,7 @@ pub fn compress(
         force: true,
         ..Default::default()
     };
-    Ok(tadoc::compress(inputs, path, &options, &())?.segments)
+    Ok(tadoc_engine::compress(inputs, path, &options, &())?.segments)
 }
 
 pub fn oracle_lexer(lexer: Lexer) -> tadoc_oracle::Lexer {
@@ -383,7 +383,7 @@ pub fn pool(threads: usize) -> rayon::ThreadPool {
 /// The view of one archive, with every word its own term.
 pub fn plain_view(path: &Path) -> View {
     let corpus = Corpus::open(path).unwrap();
-    tadoc::view::make(&[&corpus], &Analyzer::new(), None, &()).unwrap()
+    tadoc_engine::view::make(&[&corpus], &Analyzer::new(), None, &()).unwrap()
 }
 
 pub fn names(documents: &[Document]) -> Vec<&[u8]> {

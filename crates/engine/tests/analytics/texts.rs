@@ -1,8 +1,8 @@
 //! Random texts of many kinds, through archives of both lexers and builders.
 
 use proptest::prelude::*;
-use tadoc::{Builder, Lexer};
 use tadoc_core::Limits;
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, Oracle, Random};
 
 use super::support::{

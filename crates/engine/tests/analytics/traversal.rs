@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use proptest::prelude::*;
-use tadoc::traverse::{
+use tadoc_core::{Grammar, Network, Part};
+use tadoc_engine::traverse::{
     Borders, DocumentLists, Postings, Tables, Walker, fold, map_documents, map_documents_in,
     occurrences,
 };
-use tadoc_core::{Grammar, Network, Part};
 use tadoc_oracle::Random;
 
 use super::random_grammar::shapes;

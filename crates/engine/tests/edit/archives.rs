@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
-use tadoc::access::{self, Index};
-use tadoc::{
-    Builder, CompressOptions, Document, Input, Level, Lexer, SegmentInfo, Source, compress,
-};
 use tadoc_core::archive::{
     Archive, ArchiveWriter, Digester, DocumentTable, EncodedSegment, PieceHasher, Summary,
+};
+use tadoc_engine::access::{self, Index};
+use tadoc_engine::{
+    Builder, CompressOptions, Document, Input, Level, Lexer, SegmentInfo, Source, compress,
 };
 use tadoc_oracle::Random;
 

@@ -1,7 +1,7 @@
 //! Reads after very many edits, and after very large ones.
 
-use tadoc::access::Index;
-use tadoc::{Builder, Editor, Level, Lexer};
+use tadoc_engine::access::Index;
+use tadoc_engine::{Builder, Editor, Level, Lexer};
 use tadoc_oracle::Random;
 
 use super::archives::Setup;

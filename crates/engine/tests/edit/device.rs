@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tadoc::Editor;
-use tadoc::backend::Choice;
-use tadoc::gpu::testing::device;
+use tadoc_engine::Editor;
+use tadoc_engine::backend::Choice;
+use tadoc_engine::gpu::testing::device;
 
 use super::random::run_many;
 

@@ -4,11 +4,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use tadoc::access::{Access, DeviceAccess, Index};
-use tadoc::backend::Choice;
-use tadoc::gpu::testing::{open_faulty, spread};
-use tadoc::update::{BatchOptions, Operation, Outcome};
-use tadoc::{Builder, Corpus, Durability, Edit, Editor, Error, Level, Lexer, Offsets};
+use tadoc_engine::access::{Access, DeviceAccess, Index};
+use tadoc_engine::backend::Choice;
+use tadoc_engine::gpu::testing::{open_faulty, spread};
+use tadoc_engine::update::{BatchOptions, Operation, Outcome};
+use tadoc_engine::{Builder, Corpus, Durability, Edit, Editor, Error, Level, Lexer, Offsets};
 use tadoc_oracle::Random;
 
 use super::archives::Setup;
@@ -79,7 +79,10 @@ fn batch() -> Vec<Operation> {
 }
 
 /// Runs one batch.
-fn run(editor: &mut Editor, offsets: Offsets) -> tadoc::Result<Vec<tadoc::Result<Outcome>>> {
+fn run(
+    editor: &mut Editor,
+    offsets: Offsets,
+) -> tadoc_engine::Result<Vec<tadoc_engine::Result<Outcome>>> {
     let (mut next, mut found) = (Some(batch()), Vec::new());
     let options = BatchOptions { offsets, durability: Durability::None };
     editor.run(&mut || Ok(next.take()), options, &mut |outcomes| {
@@ -171,10 +174,10 @@ fn a_batch_is_made_as_a_whole_or_not_at_all() {
 
 /// All documents as a device has them.
 fn texts_on_device(on_device: &DeviceAccess<'_, '_>, documents: usize) -> Vec<Vec<u8>> {
-    use tadoc::access::{Operation, Outcome};
+    use tadoc_engine::access::{Operation, Outcome};
     let all = |document| Operation::Extract { document, offset: 0, length: u64::MAX };
     let asked: Vec<Operation> = (0..documents as u32).map(all).collect();
-    let bytes = |outcome: tadoc::Result<Outcome>| match outcome {
+    let bytes = |outcome: tadoc_engine::Result<Outcome>| match outcome {
         Ok(Outcome::Bytes(bytes)) => bytes,
         other => panic!("{other:?}"),
     };

@@ -6,8 +6,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tadoc::update::{RecompressOptions, recompress};
-use tadoc::{Corpus, Edit, Editor, Error};
+use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::{Corpus, Edit, Editor, Error};
 use tadoc_oracle::Random;
 
 use super::states;

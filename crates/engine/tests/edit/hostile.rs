@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use tadoc::access::{self, Index};
-use tadoc::update::{RecompressOptions, recompress};
-use tadoc::{CompressOptions, Corpus, Edit, Editor, Error, Input, Source, compress};
 use tadoc_core::archive::journal::JournalWriter;
+use tadoc_engine::access::{self, Index};
+use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::{CompressOptions, Corpus, Edit, Editor, Error, Input, Source, compress};
 
 fn make(path: &Path, edits: &[Edit<'_>]) {
     let inputs = [("a", "to be or not"), ("b", "to be")]
@@ -85,7 +85,7 @@ fn contradictions_are_refused() {
     let path = folder.path().join("contradictions.tdc");
     make(&path, &[]);
     let mut editor = Editor::open(&path).unwrap();
-    let time = |nanoseconds| Some(tadoc::Timestamp { seconds: 0, nanoseconds });
+    let time = |nanoseconds| Some(tadoc_engine::Timestamp { seconds: 0, nanoseconds });
     let add = |name, modified, mode| Edit::Add { name, modified, mode, text: b"" };
     for edit in [
         add(b"", None, None),

@@ -8,9 +8,9 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-use tadoc::access::Index;
-use tadoc::update::{BatchOptions, Operation, Outcome, RecompressOptions, recompress};
-use tadoc::{Corpus, Durability, Edit, Editor};
+use tadoc_engine::access::Index;
+use tadoc_engine::update::{BatchOptions, Operation, Outcome, RecompressOptions, recompress};
+use tadoc_engine::{Corpus, Durability, Edit, Editor};
 use tadoc_oracle::Random;
 
 use super::states;
@@ -64,7 +64,7 @@ fn writer() {
             Ok(Some((first..=logged).map(append).collect()))
         };
         let mut acknowledged = entries(&Corpus::open(path).unwrap());
-        let mut outcomes = |results: Vec<tadoc::Result<Outcome>>| {
+        let mut outcomes = |results: Vec<tadoc_engine::Result<Outcome>>| {
             for result in results {
                 assert_eq!(result.unwrap(), Outcome::Done);
                 acknowledged += 1;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use tadoc::update::{Operation, Outcome};
-use tadoc::{Error, Lexer};
+use tadoc_engine::update::{Operation, Outcome};
+use tadoc_engine::{Error, Lexer};
 use tadoc_oracle::{Document, words};
 
 use super::access_support::oracle_lexer;

@@ -3,10 +3,10 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use tadoc::access::{self, Index};
-use tadoc::update::{RecompressOptions, recompress};
-use tadoc::{Corpus, Editor};
 use tadoc_core::archive::Archive;
+use tadoc_engine::access::{self, Index};
+use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::{Corpus, Editor};
 use tadoc_oracle::Random;
 
 use super::access_support::INDEXES;

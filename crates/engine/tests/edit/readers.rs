@@ -5,9 +5,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use tadoc::access::Index;
-use tadoc::update::{RecompressOptions, recompress};
-use tadoc::{Corpus, Editor};
+use tadoc_engine::access::Index;
+use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::{Corpus, Editor};
 use tadoc_oracle::Random;
 
 use super::states;

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tadoc::access::Index;
-use tadoc::update::{Operation, RecompressOptions, recompress};
-use tadoc::{Builder, Corpus, Edit, Editor, Error, Level, Lexer};
+use tadoc_engine::access::Index;
+use tadoc_engine::update::{Operation, RecompressOptions, recompress};
+use tadoc_engine::{Builder, Corpus, Edit, Editor, Error, Level, Lexer};
 use tadoc_oracle::Random;
 
 use super::access_support::{INDEXES, compress};

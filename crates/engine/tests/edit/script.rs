@@ -4,9 +4,9 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::path::Path;
 
-use tadoc::access::{Access, Index, Scope};
-use tadoc::update::{BatchOptions, Operation, Outcome};
-use tadoc::{Builder, Corpus, Durability, Editor, Level, Offsets};
+use tadoc_engine::access::{Access, Index, Scope};
+use tadoc_engine::update::{BatchOptions, Operation, Outcome};
+use tadoc_engine::{Builder, Corpus, Durability, Editor, Level, Offsets};
 use tadoc_oracle::{Random, words};
 
 use super::access_support::oracle_lexer;
@@ -74,7 +74,7 @@ impl Script {
             waiting.borrow_mut().extend(batch.iter().cloned());
             Ok(Some(batch.into_iter().map(|(operation, _)| operation).collect()))
         };
-        let mut outcomes = |results: Vec<tadoc::Result<Outcome>>| {
+        let mut outcomes = |results: Vec<tadoc_engine::Result<Outcome>>| {
             for found in results {
                 let next = waiting.borrow_mut().pop_front();
                 let (operation, expected) = next.expect("no more than was asked");

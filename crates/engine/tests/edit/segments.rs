@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tadoc::access::Index;
-use tadoc::update::{BatchOptions, Operation, Outcome, RecompressOptions, recompress};
-use tadoc::{Builder, Corpus, Durability, Editor, Level, Lexer};
+use tadoc_engine::access::Index;
+use tadoc_engine::update::{BatchOptions, Operation, Outcome, RecompressOptions, recompress};
+use tadoc_engine::{Builder, Corpus, Durability, Editor, Level, Lexer};
 use tadoc_oracle::Random;
 
 use super::archives::Setup;
@@ -52,7 +52,7 @@ fn check(original: &Path, model: &Model, edits: &[Operation]) {
     let mut editor = Editor::open(&path).unwrap();
     let mut given = Some(edits.to_vec());
     let options = BatchOptions { durability: Durability::None, ..Default::default() };
-    let mut outcomes = |found: Vec<tadoc::Result<Outcome>>| {
+    let mut outcomes = |found: Vec<tadoc_engine::Result<Outcome>>| {
         assert!(found.iter().all(Result::is_ok), "{found:?}");
         Ok(())
     };

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use tadoc::access::{Access, Index, Scope};
-use tadoc::{
+use tadoc_engine::access::{Access, Index, Scope};
+use tadoc_engine::{
     Analyzer, CompressOptions, Corpus, Edit, Editor, Input, Lexer, Result, Source, compress,
 };
 

@@ -4,9 +4,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tadoc::access::{Access, Index};
-use tadoc::grep::{self, Binary, Line, Options, Pattern, Sink, Summary, Syntax, Want};
-use tadoc::{Analyzer, Corpus, Limits, Task, view};
+use tadoc_engine::access::{Access, Index};
+use tadoc_engine::grep::{self, Binary, Line, Options, Pattern, Sink, Summary, Syntax, Want};
+use tadoc_engine::{Analyzer, Corpus, Limits, Task, view};
 use tadoc_oracle::Oracle;
 
 use super::access_support::{Questions, oracle_lexer};
@@ -42,8 +42,8 @@ pub fn check(corpus: &Corpus, model: &Model, what: &str) {
         let (access, _) = Access::in_pool(
             corpus,
             &pool,
-            tadoc::pool::Persist::None,
-            tadoc::pool::Patience::default(),
+            tadoc_engine::pool::Persist::None,
+            tadoc_engine::pool::Patience::default(),
         )
         .unwrap();
         questions.check(&access, &format!("{what}, in a pool"));

@@ -1,6 +1,6 @@
 //! The plain program: text cut at newlines, each line searched with `regex`.
 
-use tadoc::grep::{Binary, Options, Summary, Want};
+use tadoc_engine::grep::{Binary, Options, Summary, Want};
 use tadoc_oracle::Document;
 
 use super::support::Event;

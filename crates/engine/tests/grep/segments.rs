@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use tadoc::access::Index;
-use tadoc::grep::{Pattern, Syntax};
-use tadoc::{Builder, Lexer};
+use tadoc_engine::access::Index;
+use tadoc_engine::grep::{Pattern, Syntax};
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::Document;
 
 use super::plain::expected;
@@ -49,7 +49,7 @@ fn documents_that_go_on_are_whole() {
     let segments = compress(&documents, &path, Lexer::Words, Builder::RePair, Some(least)).unwrap();
     assert!(segments >= 6, "{segments} segments");
     check(&path, &documents);
-    tadoc::access::store(&path, Index::Small, &()).unwrap();
+    tadoc_engine::access::store(&path, Index::Small, &()).unwrap();
     check(&path, &documents);
 }
 

@@ -4,8 +4,8 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use tadoc::grep::{self, Line, Options, Pattern, Sink, Summary};
-use tadoc::{Builder, CompressOptions, Corpus, Error, Input, Lexer, Source};
+use tadoc_engine::grep::{self, Line, Options, Pattern, Sink, Summary};
+use tadoc_engine::{Builder, CompressOptions, Corpus, Error, Input, Lexer, Source};
 use tadoc_oracle::Document;
 
 /// What a sink is given.
@@ -46,7 +46,7 @@ pub fn compress(
     lexer: Lexer,
     builder: Builder,
     memory: Option<u64>,
-) -> tadoc::Result<u64> {
+) -> tadoc_engine::Result<u64> {
     let inputs = documents
         .iter()
         .map(|(name, bytes)| Input::new(name.as_bytes(), Source::Bytes(bytes.clone())))
@@ -59,7 +59,7 @@ pub fn compress(
         force: true,
         ..Default::default()
     };
-    Ok(tadoc::compress(inputs, path, &options, &())?.segments)
+    Ok(tadoc_engine::compress(inputs, path, &options, &())?.segments)
 }
 
 /// The least memory that anything is compressed in.
@@ -91,7 +91,7 @@ pub fn sorted(documents: &[Document]) -> Vec<Document> {
 
 /// The options that are tried with every pattern.
 pub fn all_options() -> Vec<Options> {
-    use tadoc::grep::{Binary, Want};
+    use tadoc_engine::grep::{Binary, Want};
     let mut all = Vec::new();
     for invert in [false, true] {
         let plain = Options { numbers: true, invert, ..Options::default() };

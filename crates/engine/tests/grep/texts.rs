@@ -1,9 +1,9 @@
 //! The oracle's cases and random texts.
 
 use proptest::prelude::*;
-use tadoc::access::Index;
-use tadoc::grep::{Case, Pattern, Syntax};
-use tadoc::{Builder, Lexer};
+use tadoc_engine::access::Index;
+use tadoc_engine::grep::{Case, Pattern, Syntax};
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, cases};
 
 use super::plain::expected;
@@ -71,7 +71,7 @@ fn every_case_equals_the_plain_program() {
             compress(&case.documents, &path, lexer, builder, None).unwrap();
             // Decoded, and mapped from an index.
             if lexer == Lexer::Whitespace {
-                tadoc::access::store(&path, Index::Fast, &()).unwrap();
+                tadoc_engine::access::store(&path, Index::Fast, &()).unwrap();
             }
             check(&case.documents, &path, PATTERNS, &format!("{} {lexer:?}", case.name));
         }

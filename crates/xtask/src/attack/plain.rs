@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use anyhow::{Context, Result};
-use tadoc::{CompressOptions, Input, Lexer, Source};
+use tadoc_engine::{CompressOptions, Input, Lexer, Source};
 
 use super::child;
 use super::probe::ARCHIVE;
@@ -48,7 +48,7 @@ pub fn fresh(binary: &Path, folder: &Path, scratch: &Path) -> Result<Option<Vec<
     let options =
         CompressOptions { lexer, threads: Some(1), force: true, ..CompressOptions::default() };
     // A name may be one that the library refuses: then there is nothing to compare with.
-    if tadoc::compress(inputs, &path, &options, &()).is_err() {
+    if tadoc_engine::compress(inputs, &path, &options, &()).is_err() {
         return Ok(None);
     }
     Ok(Some(std::fs::read(&path)?))

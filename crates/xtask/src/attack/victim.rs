@@ -7,10 +7,10 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
-use tadoc::{Level, SegmentInfo};
 use tadoc_core::Grammar;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::{ArchiveWriter, Document, DocumentTable, EncodedSegment, Summary};
+use tadoc_engine::{Level, SegmentInfo};
 
 use super::archive;
 use super::child;
@@ -361,7 +361,7 @@ fn write_segments(workshop: &Workshop<'_>, path: &Path, level: Level) -> Result<
     for name in ["gateway.log", "ja.md", "mail/001-readings-too-high.txt"] {
         documents.push(Expected::new(name, fs::read(workshop.folder.join("text").join(name))?));
     }
-    let options = tadoc::CompressOptions { level, ..Default::default() };
+    let options = tadoc_engine::CompressOptions { level, ..Default::default() };
     let mut writer = ArchiveWriter::create(path)?;
     let mut segments = Vec::new();
     let mut summary = Summary::default();

@@ -4,10 +4,10 @@
 use std::path::Path;
 
 use anyhow::Result;
-use tadoc::{CompressOptions, SegmentInfo, Timestamp};
 use tadoc_core::Grammar;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 use tadoc_core::archive::{ArchiveWriter, DocumentTable, EncodedSegment, Level, Summary};
+use tadoc_engine::{CompressOptions, SegmentInfo, Timestamp};
 
 use super::coder::{Model, Step, list, stream, varint};
 use super::container::{Container, NO_SEGMENT, Section, edit_table};

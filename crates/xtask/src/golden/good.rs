@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use tadoc::access::Index;
-use tadoc::{Builder, CompressOptions, Level, Lexer, NamesFrom, SegmentInfo, Split, Timestamp};
 use tadoc_core::archive::{
     Archive, ArchiveWriter, Digester, Document, DocumentTable, EncodedSegment, PieceHasher, Summary,
+};
+use tadoc_engine::access::Index;
+use tadoc_engine::{
+    Builder, CompressOptions, Level, Lexer, NamesFrom, SegmentInfo, Split, Timestamp,
 };
 
 use super::container::{Container, NO_SEGMENT, Section};
@@ -102,7 +104,7 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
     for (name, index) in [("index-small", Index::Small), ("index-fast", Index::Fast)] {
         let path = work.join(format!("{name}.tdc"));
         std::fs::write(&path, &with_segments.bytes)?;
-        tadoc::access::store(&path, index, &())?;
+        tadoc_engine::access::store(&path, index, &())?;
         let documents = with_segments.documents.clone();
         all.push(Good { name, bytes: std::fs::read(path)?, documents });
     }

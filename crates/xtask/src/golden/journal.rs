@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use anyhow::Result;
-use tadoc::{CompressOptions, Timestamp};
 use tadoc_core::archive::{Edit, JournalWriter};
+use tadoc_engine::{CompressOptions, Timestamp};
 use xxhash_rust::xxh64::xxh64;
 
 use super::coder::varint;

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, ensure};
 pub use good::table_of;
-use tadoc::{CompressOptions, Input, Source, Timestamp};
+use tadoc_engine::{CompressOptions, Input, Source, Timestamp};
 
 use crate::files;
 
@@ -78,7 +78,7 @@ impl Expected {
     }
 
     fn row(&self, archive: &str) -> String {
-        let name = tadoc::text::escape(&self.name);
+        let name = tadoc_engine::text::escape(&self.name);
         let hash = xxhash_rust::xxh64::xxh64(&self.bytes, 0);
         let dash = || "-".to_owned();
         let seconds = self.modified.map_or_else(dash, |time| time.seconds.to_string());
@@ -99,6 +99,7 @@ pub fn compress(
     let path = folder.join(format!("{name}.tdc"));
     let options = CompressOptions { threads: Some(1), force: true, ..options.clone() };
     let inputs = documents.iter().map(Expected::input).collect();
-    tadoc::compress(inputs, &path, &options, &()).with_context(|| format!("making {name}"))?;
+    tadoc_engine::compress(inputs, &path, &options, &())
+        .with_context(|| format!("making {name}"))?;
     Ok(path)
 }

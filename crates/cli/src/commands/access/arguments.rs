@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueHint};
-use tadoc::access::{self, Scope};
-use tadoc::{Document, Lexer};
+use tadoc_engine::access::{self, Scope};
+use tadoc_engine::{Document, Lexer};
 
 use super::Opened;
 use super::place::{self, PlaceArguments};
@@ -204,8 +204,8 @@ impl PrintedArguments {
         let found = documents_of(opened, asked).map_err(|error| {
             let is_file = |name: &&OsString| self.documents.is_empty() && Path::new(name).is_file();
             let is_missing = matches!(
-                error.downcast_ref::<tadoc::Error>(),
-                Some(tadoc::Error::NoSuchDocument { .. })
+                error.downcast_ref::<tadoc_engine::Error>(),
+                Some(tadoc_engine::Error::NoSuchDocument { .. })
             );
             match asked.iter().find(is_file).filter(|_| is_missing) {
                 Some(file) => error.context(format!(

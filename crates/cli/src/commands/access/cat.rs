@@ -1,7 +1,7 @@
 //! `tadoc cat`: the bytes of documents to standard output, in the order asked for.
 
 use clap::Args;
-use tadoc::access::Index;
+use tadoc_engine::access::Index;
 
 use super::arguments::{AccessArguments, DocumentOf, PrintedArguments};
 use super::lines::Lines;
@@ -82,7 +82,7 @@ impl Cat {
                     _ => opened.access.write_documents(ascending, output),
                 };
                 match written {
-                    Err(error @ tadoc::Error::WrongDigest { .. }) => {
+                    Err(error @ tadoc_engine::Error::WrongDigest { .. }) => {
                         damaged.extend(opened.told(Err::<(), _>(error)).err());
                     }
                     written => {

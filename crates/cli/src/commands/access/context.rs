@@ -3,8 +3,8 @@
 
 use std::ops::Range;
 
-use tadoc::build::lexer::TokenKind;
-use tadoc::{Analyzer, Lexer};
+use tadoc_engine::build::lexer::TokenKind;
+use tadoc_engine::{Analyzer, Lexer};
 
 use super::Opened;
 use super::places::Place;
@@ -54,12 +54,12 @@ pub struct Reader<'r, 'c> {
 
 impl Reader<'_, '_> {
     /// Reads an occurrence and what is around it.
-    pub fn read(&self, place: Place) -> tadoc::Result<Context> {
+    pub fn read(&self, place: Place) -> tadoc_engine::Result<Context> {
         let (keyword, right) = self.keyword_and_right(place)?;
         Ok(Context { place, left: self.left(place)?, keyword, right })
     }
 
-    fn left(&self, (document, offset): Place) -> tadoc::Result<Vec<u8>> {
+    fn left(&self, (document, offset): Place) -> tadoc_engine::Result<Vec<u8>> {
         let mut length = match self.extent {
             // With room for a character that the beginning cuts.
             Extent::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
@@ -101,7 +101,10 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn keyword_and_right(&self, (document, offset): Place) -> tadoc::Result<(Vec<u8>, Vec<u8>)> {
+    fn keyword_and_right(
+        &self,
+        (document, offset): Place,
+    ) -> tadoc_engine::Result<(Vec<u8>, Vec<u8>)> {
         let wanted = match self.extent {
             Extent::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
             Extent::Words(count) => count.saturating_add(1).saturating_mul(WORD),

@@ -52,7 +52,7 @@ impl Extract {
             let bytes = opened.bytes(document);
             if offset > bytes {
                 let name = opened.name(document).to_vec();
-                return Err(tadoc::Error::OffsetPastEnd { name, offset, bytes }.into());
+                return Err(tadoc_engine::Error::OffsetPastEnd { name, offset, bytes }.into());
             }
             let mut output = Output::new();
             let range = offset..offset.saturating_add(length);

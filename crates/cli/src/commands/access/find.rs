@@ -7,8 +7,8 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
-use tadoc::access::{self, Found, Scope};
-use tadoc::answer::{Column, Rows, Value};
+use tadoc_engine::access::{self, Found, Scope};
+use tadoc_engine::answer::{Column, Rows, Value};
 
 use super::arguments::AccessArguments;
 use super::phrase::archives_and_last;
@@ -96,7 +96,7 @@ impl Find {
                 opened.iter().map(|opened| &opened.access).zip(&scopes).collect();
             let found = access::find(&asked, &query, &analyzer, self.top)?;
             let wanted = opened.iter().map(|opened| Wanted::new(opened, &query.words, &analyzer));
-            let wanted = wanted.collect::<tadoc::Result<Vec<_>>>()?;
+            let wanted = wanted.collect::<tadoc_engine::Result<Vec<_>>>()?;
             let snippet = |found: &Found| {
                 opened[found.archive].told(wanted[found.archive].snippet(found.document))
             };

@@ -9,7 +9,7 @@
 //! What other programs know and this one does not (AND, OR, +, wildcards) is refused with what to write instead.
 
 use anyhow::bail;
-use tadoc::access::Query;
+use tadoc_engine::access::Query;
 
 use super::phrase::{has_wildcard, wildcards_as_pattern};
 

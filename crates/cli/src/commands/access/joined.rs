@@ -3,11 +3,11 @@
 //! An operation on a document runs in the archive that has it. One on all documents runs in each archive, and what comes
 //! of it is merged: offsets in the order of the archives, counts summed, words drawn over all of them.
 
-use tadoc::Error;
-use tadoc::access::{Access, Operation, Outcome, Sampled, Scope, sample};
-use tadoc::backend::{Backends, Reads};
-use tadoc::text::{escape, unescape};
-use tadoc::update::Operation as Named;
+use tadoc_engine::Error;
+use tadoc_engine::access::{Access, Operation, Outcome, Sampled, Scope, sample};
+use tadoc_engine::backend::{Backends, Reads};
+use tadoc_engine::text::{escape, unescape};
+use tadoc_engine::update::Operation as Named;
 
 use super::Opened;
 
@@ -149,8 +149,8 @@ impl<'q, 'c> Joined<'q, 'c> {
     }
 
     /// Runs operations, and gives what came of each.
-    pub fn run(&self, operations: &[&Located]) -> Vec<tadoc::Result<Answer>> {
-        let mut answers: Vec<Option<tadoc::Result<Answer>>> =
+    pub fn run(&self, operations: &[&Located]) -> Vec<tadoc_engine::Result<Answer>> {
+        let mut answers: Vec<Option<tadoc_engine::Result<Answer>>> =
             operations.iter().map(|located| self.drawn_from_all(located)).collect();
         for (archive, reads) in self.reads.iter().enumerate() {
             let own: Vec<usize> = (0..operations.len())
@@ -181,7 +181,7 @@ impl<'q, 'c> Joined<'q, 'c> {
         is_sample && located.archive.is_none() && self.reads.len() > 1
     }
 
-    fn drawn_from_all(&self, located: &Located) -> Option<tadoc::Result<Answer>> {
+    fn drawn_from_all(&self, located: &Located) -> Option<tadoc_engine::Result<Answer>> {
         match located.operation {
             Operation::Sample { count, seed, .. } if self.is_drawn_from_all(located) => {
                 let opened = self.documents.opened.iter();

@@ -7,8 +7,8 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use rayon::prelude::*;
-use tadoc::Document;
-use tadoc::answer::{Column, Rows, Value};
+use tadoc_engine::Document;
+use tadoc_engine::answer::{Column, Rows, Value};
 
 use super::Opened;
 use super::arguments::AccessArguments;
@@ -111,7 +111,7 @@ impl Kwic {
                 };
                 let shown = &places[..writer.take(places.len())];
                 let contexts = shown.par_iter().map(|&place| reader.read(place));
-                let contexts = opened.told(contexts.collect::<tadoc::Result<Vec<_>>>())?;
+                let contexts = opened.told(contexts.collect::<tadoc_engine::Result<Vec<_>>>())?;
                 writer.write(opened, &contexts)
             })?;
             writer.finish()?;

@@ -26,7 +26,7 @@ mod snippet;
 use std::path::Path;
 
 use clap::Subcommand;
-use tadoc::{Document, Lexer, access};
+use tadoc_engine::{Document, Lexer, access};
 
 use super::archives::Archive;
 use crate::failure::Outcome;
@@ -86,7 +86,7 @@ impl Opened<'_> {
     }
 
     /// What goes wrong in reading the archive is told with its path.
-    fn told<T>(&self, result: tadoc::Result<T>) -> anyhow::Result<T> {
+    fn told<T>(&self, result: tadoc_engine::Result<T>) -> anyhow::Result<T> {
         self.archive.told(result)
     }
 }

@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueHint};
-use tadoc::access::{Phrase, Scope};
-use tadoc::{Analyzer, Lexer};
+use tadoc_engine::access::{Phrase, Scope};
+use tadoc_engine::{Analyzer, Lexer};
 
 use super::Opened;
 use super::context::words;
@@ -125,12 +125,12 @@ impl Sought<'_> {
         let Some(phrase) = self.phrase else { return Ok(opened.access.any_word(&self.analyzer)) };
         let bytes = phrase.as_encoded_bytes();
         match opened.access.phrase(bytes, &self.analyzer) {
-            Err(tadoc::Error::NotWords { .. } | tadoc::Error::NoWord { .. })
+            Err(tadoc_engine::Error::NotWords { .. } | tadoc_engine::Error::NoWord { .. })
                 if has_wildcard(bytes) =>
             {
                 bail!("{}", self.instead_of_wildcards(opened, &phrase.to_string_lossy()))
             }
-            Err(tadoc::Error::NotWords { .. }) if Path::new(phrase).is_file() => bail!(
+            Err(tadoc_engine::Error::NotWords { .. }) if Path::new(phrase).is_file() => bail!(
                 "what to look for is missing: {:?} is a file, and behind the archives comes a word or phrase",
                 phrase.display()
             ),

@@ -1,8 +1,8 @@
 //! Where what is read of an archive lies: in the archive itself, or in a pool.
 
 use clap::{Args, ValueEnum};
-use tadoc::Corpus;
-use tadoc::access::Access;
+use tadoc_engine::Corpus;
+use tadoc_engine::access::Access;
 
 use crate::commands::backend::{PoolArguments, patience};
 
@@ -49,13 +49,13 @@ pub fn open<'c>(
     pool: &PoolArguments,
     corpus: &'c Corpus,
     quiet: bool,
-) -> tadoc::Result<Access<'c>> {
+) -> tadoc_engine::Result<Access<'c>> {
     let (path, persist) = pool.file()?;
     let (access, found) = Access::in_pool(corpus, path, persist, patience())?;
     // That everything was there is what one expects of the second question, and not worth telling.
     let is_told = !(found.made.is_empty() && found.discarded.is_empty());
     if is_told && !quiet {
-        let notes = tadoc::backend::notes(&[found]);
+        let notes = tadoc_engine::backend::notes(&[found]);
         notes.iter().for_each(|note| crate::failure::print_note(note));
     }
     Ok(access)
@@ -73,12 +73,12 @@ pub fn tell_made_again(access: &Access<'_>) {
 
 #[cfg(not(feature = "pool"))]
 pub fn prepare(_: &PoolArguments) -> anyhow::Result<()> {
-    Err(tadoc::Error::NoPoolBackend.into())
+    Err(tadoc_engine::Error::NoPoolBackend.into())
 }
 
 #[cfg(not(feature = "pool"))]
-pub fn open<'c>(_: &PoolArguments, _: &'c Corpus, _: bool) -> tadoc::Result<Access<'c>> {
-    Err(tadoc::Error::NoPoolBackend)
+pub fn open<'c>(_: &PoolArguments, _: &'c Corpus, _: bool) -> tadoc_engine::Result<Access<'c>> {
+    Err(tadoc_engine::Error::NoPoolBackend)
 }
 
 #[cfg(not(feature = "pool"))]

@@ -2,8 +2,8 @@
 
 use std::ops::{ControlFlow, Range};
 
-use tadoc::Document;
-use tadoc::answer::{Column, Rows, Value};
+use tadoc_engine::Document;
+use tadoc_engine::answer::{Column, Rows, Value};
 
 use super::Opened;
 use super::phrase::Asked;

@@ -11,8 +11,8 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
-use tadoc::access::Operation;
-use tadoc::backend::{Backends, Choice};
+use tadoc_engine::access::Operation;
+use tadoc_engine::backend::{Backends, Choice};
 
 use super::arguments::WorkArguments;
 use super::joined::{Answer, Documents, Joined, Located, Numbered};

@@ -4,8 +4,8 @@ use std::hash::{BuildHasher, Hasher, RandomState};
 use std::ops::{ControlFlow, Range};
 
 use clap::Args;
-use tadoc::access::{self, Sampled, Scope};
-use tadoc::answer::{Column, Rows, Value};
+use tadoc_engine::access::{self, Sampled, Scope};
+use tadoc_engine::answer::{Column, Rows, Value};
 
 use super::Opened;
 use super::arguments::AccessArguments;

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use clap::Args;
-use tadoc::answer::{Column, Rows, Value};
+use tadoc_engine::answer::{Column, Rows, Value};
 
 use super::arguments::AccessArguments;
 use super::phrase::{Asked, PhraseArguments};

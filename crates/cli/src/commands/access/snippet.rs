@@ -5,8 +5,8 @@
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
 
-use tadoc::Analyzer;
-use tadoc::access::{Phrase, Scope};
+use tadoc_engine::Analyzer;
+use tadoc_engine::access::{Phrase, Scope};
 
 use super::Opened;
 use super::context::words;
@@ -33,7 +33,7 @@ impl<'w, 'c> Wanted<'w, 'c> {
         opened: &'w Opened<'c>,
         given: &[u8],
         analyzer: &'w Analyzer,
-    ) -> tadoc::Result<Self> {
+    ) -> tadoc_engine::Result<Self> {
         let mut terms = HashSet::new();
         let mut phrases = Vec::new();
         for word in words(opened.lexer, given) {
@@ -49,7 +49,7 @@ impl<'w, 'c> Wanted<'w, 'c> {
 
     /// The bytes around the place of a document where most of the words are together, with white space made one space;
     /// nothing if none of them is in it.
-    pub fn snippet(&self, document: u32) -> tadoc::Result<Vec<u8>> {
+    pub fn snippet(&self, document: u32) -> tadoc_engine::Result<Vec<u8>> {
         let mut places: Vec<(u64, usize)> = Vec::new();
         let scope = Scope::Documents(vec![document]);
         for (number, phrase) in self.phrases.iter().enumerate() {

@@ -1,7 +1,7 @@
 //! What all questions have in common on the command line: archives, documents, terms, and the way of the work.
 
 use clap::{Args, ValueEnum};
-use tadoc::{Analyzer, Limits};
+use tadoc_engine::{Analyzer, Limits};
 
 use crate::commands::archives::{ArchiveArguments, DocumentArguments, ReadArguments};
 use crate::commands::terms::AnalyzerArguments;
@@ -39,8 +39,8 @@ impl Shared {
     pub fn limits(&self, top: Option<usize>, strategy: Strategy) -> Limits {
         let strategy = match strategy {
             Strategy::Auto => None,
-            Strategy::TopDown => Some(tadoc::Strategy::TopDown),
-            Strategy::BottomUp => Some(tadoc::Strategy::BottomUp),
+            Strategy::TopDown => Some(tadoc_engine::Strategy::TopDown),
+            Strategy::BottomUp => Some(tadoc_engine::Strategy::BottomUp),
         };
         let memory = self.work.memory.unwrap_or(Limits::default().memory);
         Limits { strategy, least: self.min_count, top, memory }
@@ -124,6 +124,6 @@ mod tests {
         let line = Line::parse_from(["tadoc", "c.tdc", "--memory", "1M", "--min-count", "2"]);
         limits = line.shared.limits(Some(3), Strategy::BottomUp);
         assert_eq!((limits.memory, limits.least, limits.top), (1 << 20, 2, Some(3)));
-        assert_eq!(limits.strategy, Some(tadoc::Strategy::BottomUp));
+        assert_eq!(limits.strategy, Some(tadoc_engine::Strategy::BottomUp));
     }
 }

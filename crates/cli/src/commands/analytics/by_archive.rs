@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use tadoc::answer::{Column, Rows, Value};
+use tadoc_engine::answer::{Column, Rows, Value};
 
 use crate::commands::archives::{Archives, MOST_COLUMNS};
 

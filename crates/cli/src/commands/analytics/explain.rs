@@ -4,9 +4,9 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
-use tadoc::View;
-use tadoc::backend::Run;
-use tadoc::view::Origin;
+use tadoc_engine::View;
+use tadoc_engine::backend::Run;
+use tadoc_engine::view::Origin;
 
 use crate::failure::printable;
 use crate::units;

@@ -14,10 +14,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use tadoc::answer::{Answer, Column, Labels, Rows};
-use tadoc::backend::{Backends, Choice, Run};
-use tadoc::view::{Detail, Origin};
-use tadoc::{Answered, Corpus, Limits, View};
+use tadoc_engine::answer::{Answer, Column, Labels, Rows};
+use tadoc_engine::backend::{Backends, Choice, Run};
+use tadoc_engine::view::{Detail, Origin};
+use tadoc_engine::{Answered, Corpus, Limits, View};
 
 use self::arguments::Shared;
 use self::by_archive::Numbered;
@@ -111,7 +111,7 @@ trait Question: Sync {
         backends: &Backends,
         view: &'v View,
         limits: &Limits,
-    ) -> tadoc::Result<Run<'v>>;
+    ) -> tadoc_engine::Result<Run<'v>>;
 }
 
 /// An answer to a question that only the processor answers.
@@ -280,7 +280,7 @@ fn write(
     match (failed, given) {
         (Some(error), _) => Err(error),
         (None, Err(source)) => {
-            Err(tadoc::Error::Io { path: "a temporary file".into(), source }.into())
+            Err(tadoc_engine::Error::Io { path: "a temporary file".into(), source }.into())
         }
         (None, Ok(())) => Ok(()),
     }

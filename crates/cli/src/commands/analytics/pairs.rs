@@ -4,10 +4,10 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
-use tadoc::analytics::columns::{PAIR_COUNTS, PAIR_SCORES};
-use tadoc::answer::Column;
-use tadoc::backend::{Backends, Run};
-use tadoc::{Limits, View, WIDEST_WINDOW, analytics};
+use tadoc_engine::analytics::columns::{PAIR_COUNTS, PAIR_SCORES};
+use tadoc_engine::answer::Column;
+use tadoc_engine::backend::{Backends, Run};
+use tadoc_engine::{Limits, View, WIDEST_WINDOW, analytics};
 
 use super::arguments::{Shared, Strategy};
 use super::{Question, on_processor};
@@ -101,7 +101,12 @@ impl Question for Cooccurrence {
         self.shared.limits(self.top, Strategy::Auto)
     }
 
-    fn answer<'v>(&self, _: &Backends, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+    fn answer<'v>(
+        &self,
+        _: &Backends,
+        view: &'v View,
+        limits: &Limits,
+    ) -> tadoc_engine::Result<Run<'v>> {
         analytics::cooccurrence(view, self.window, self.ordered, limits).map(on_processor)
     }
 }
@@ -119,7 +124,12 @@ impl Question for Collocations {
         self.shared.limits(self.top, Strategy::Auto)
     }
 
-    fn answer<'v>(&self, _: &Backends, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+    fn answer<'v>(
+        &self,
+        _: &Backends,
+        view: &'v View,
+        limits: &Limits,
+    ) -> tadoc_engine::Result<Run<'v>> {
         let measure = match self.measure {
             Measure::LogLikelihood => analytics::Measure::LogLikelihood,
             Measure::Pmi => analytics::Measure::Pmi,

@@ -2,10 +2,10 @@
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use tadoc::analytics::columns::{SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
-use tadoc::answer::Column;
-use tadoc::backend::{Backends, Run};
-use tadoc::{LONGEST_SEQUENCE, Limits, Task, View};
+use tadoc_engine::analytics::columns::{SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
+use tadoc_engine::answer::Column;
+use tadoc_engine::backend::{Backends, Run};
+use tadoc_engine::{LONGEST_SEQUENCE, Limits, Task, View};
 
 use super::Question;
 use super::arguments::{Shared, StrategyArgument};
@@ -112,7 +112,7 @@ impl Question for SequenceCount {
         backends: &Backends,
         view: &'v View,
         limits: &Limits,
-    ) -> tadoc::Result<Run<'v>> {
+    ) -> tadoc_engine::Result<Run<'v>> {
         let task = match self.per_document {
             true => Task::SequenceCountPerDocument { n: self.n },
             false => Task::SequenceCount { n: self.n },
@@ -147,7 +147,7 @@ impl Question for RankedInvertedIndex {
         backends: &Backends,
         view: &'v View,
         limits: &Limits,
-    ) -> tadoc::Result<Run<'v>> {
+    ) -> tadoc_engine::Result<Run<'v>> {
         backends.answer(view, Task::RankedInvertedIndex { n: self.n }, limits)
     }
 }

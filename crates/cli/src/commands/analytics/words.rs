@@ -1,13 +1,13 @@
 //! Questions about single terms: `word-count`, `sort`, `inverted-index`, `term-vector` and `tfidf`.
 
 use clap::{Args, ValueEnum};
-use tadoc::analytics::TfIdfOptions;
-use tadoc::analytics::columns::{TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS, TERM_WEIGHTS};
-use tadoc::analytics::score;
-use tadoc::answer::Column;
-use tadoc::backend::{Backends, Run};
-use tadoc::view::Detail;
-use tadoc::{Limits, Task, View, analytics};
+use tadoc_engine::analytics::TfIdfOptions;
+use tadoc_engine::analytics::columns::{TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS, TERM_WEIGHTS};
+use tadoc_engine::analytics::score;
+use tadoc_engine::answer::Column;
+use tadoc_engine::backend::{Backends, Run};
+use tadoc_engine::view::Detail;
+use tadoc_engine::{Limits, Task, View, analytics};
 
 use super::arguments::{Shared, StrategyArgument};
 use super::{Question, on_processor};
@@ -210,7 +210,7 @@ macro_rules! task {
                 backends: &Backends,
                 view: &'v View,
                 limits: &Limits,
-            ) -> tadoc::Result<Run<'v>> {
+            ) -> tadoc_engine::Result<Run<'v>> {
                 backends.answer(view, Task::$question, limits)
             }
         }
@@ -243,7 +243,12 @@ impl Question for TfIdf {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer<'v>(&self, _: &Backends, view: &'v View, limits: &Limits) -> tadoc::Result<Run<'v>> {
+    fn answer<'v>(
+        &self,
+        _: &Backends,
+        view: &'v View,
+        limits: &Limits,
+    ) -> tadoc_engine::Result<Run<'v>> {
         let options = TfIdfOptions {
             norm: match self.norm {
                 Norm::L2 => score::Norm::L2,

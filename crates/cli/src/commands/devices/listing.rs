@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use tadoc::gpu::{self, Device, DeviceInfo, Measured};
+use tadoc_engine::gpu::{self, Device, DeviceInfo, Measured};
 
 use crate::failure::printable;
 use crate::units;
@@ -166,7 +166,7 @@ pub fn text(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tadoc::gpu::device::Api;
+    use tadoc_engine::gpu::device::Api;
 
     fn info(number: usize, unusable: Option<&str>) -> DeviceInfo {
         DeviceInfo {

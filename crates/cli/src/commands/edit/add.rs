@@ -11,8 +11,10 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
-use tadoc::text::escape;
-use tadoc::{Corpus, Edit, Input, Observer, Phase, Source, TextDigest, TextDigester, Timestamp};
+use tadoc_engine::text::escape;
+use tadoc_engine::{
+    Corpus, Edit, Input, Observer, Phase, Source, TextDigest, TextDigester, Timestamp,
+};
 
 use super::Session;
 use super::arguments::EditArguments;
@@ -111,7 +113,7 @@ impl Add {
 
     /// Says which of the documents are there under another name, too: they count twice.
     fn warn_of_copies(&self, added: &[Added]) -> anyhow::Result<()> {
-        let find = || -> tadoc::Result<Vec<(usize, Vec<u8>)>> {
+        let find = || -> tadoc_engine::Result<Vec<(usize, Vec<u8>)>> {
             let corpus = Corpus::open(&self.archive)?;
             let documents = corpus.documents()?;
             let new: HashSet<&[u8]> = added.iter().map(|added| &added.name[..]).collect();
@@ -145,7 +147,7 @@ impl Add {
         let mut given = HashSet::new();
         for Input { name, .. } in inputs {
             if !given.insert(&name[..]) {
-                return Err(tadoc::Error::DuplicateName { name: name.clone() }.into());
+                return Err(tadoc_engine::Error::DuplicateName { name: name.clone() }.into());
             }
             if !self.replace && session.editor.find(name).is_ok() {
                 bail!(

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Args;
-use tadoc::Edit;
-use tadoc::text::unescape;
+use tadoc_engine::Edit;
+use tadoc_engine::text::unescape;
 
 use super::Session;
 use super::arguments::{DocumentArguments, Durability, EditArguments};
@@ -122,7 +122,7 @@ fn ingest(session: &mut Session, name: &[u8], bytes: &mut u64) -> anyhow::Result
         append(session, name, &text)?;
         *bytes += text.len() as u64;
     }
-    Err(tadoc::Error::Cancelled.into())
+    Err(tadoc_engine::Error::Cancelled.into())
 }
 
 /// Appends bytes, and commits.

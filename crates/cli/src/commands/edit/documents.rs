@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use tadoc::Edit;
+use tadoc_engine::Edit;
 
 use super::Session;
 use super::arguments::{DocumentArguments, EditArguments};

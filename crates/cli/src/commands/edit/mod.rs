@@ -19,9 +19,9 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Subcommand;
-use tadoc::text::unescape;
-use tadoc::update::{Pending, RecompressOptions};
-use tadoc::{Edit, Editor};
+use tadoc_engine::text::unescape;
+use tadoc_engine::update::{Pending, RecompressOptions};
+use tadoc_engine::{Edit, Editor};
 
 use self::arguments::{Durability, EditArguments};
 use super::{about, summary};
@@ -130,7 +130,7 @@ impl Session {
         Ok(())
     }
 
-    fn about(&self, error: tadoc::Error) -> anyhow::Error {
+    fn about(&self, error: tadoc_engine::Error) -> anyhow::Error {
         about(&self.archive, error)
     }
 }
@@ -141,7 +141,7 @@ fn weight(pending: Pending) -> u64 {
 }
 
 /// An error in opening an archive to write it: what to do where that is not allowed.
-fn cannot_write(archive: &Path, error: tadoc::Error) -> anyhow::Error {
+fn cannot_write(archive: &Path, error: tadoc_engine::Error) -> anyhow::Error {
     use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     let error = about(archive, error);
     let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use tadoc::grep::{Line, Options, Sink, Summary, Want};
+use tadoc_engine::grep::{Line, Options, Sink, Summary, Want};
 
 use super::arguments::PrintArguments;
 use super::{Names, Printer, put};

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::Serialize;
 use serde_json::json;
-use tadoc::grep::{Line, Options, Pattern, Sink, Summary};
+use tadoc_engine::grep::{Line, Options, Pattern, Sink, Summary};
 
 use super::arguments::PrintArguments;
 use super::{Names, Printer};

@@ -3,7 +3,7 @@
 use std::io;
 use std::ops::{ControlFlow, Range};
 
-use tadoc::grep::{Line, Options, Pattern, Sink, Summary};
+use tadoc_engine::grep::{Line, Options, Pattern, Sink, Summary};
 
 use super::arguments::PrintArguments;
 use super::{Names, Printer, Style, put};

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::io;
 use std::path::Path;
 
-use tadoc::grep::{Options, Pattern, Sink, Want};
+use tadoc_engine::grep::{Options, Pattern, Sink, Want};
 
 pub use self::arguments::Grep;
 use self::counts::Counts;
@@ -94,7 +94,13 @@ fn search_all(
         let end = chosen.partition_point(|&place| place < first + count);
         let own: Vec<usize> = chosen[start..end].iter().map(|&place| place - first).collect();
         printer.next_archive(number);
-        archive.told(tadoc::grep::search(&archive.corpus, &own, pattern, options, printer))?;
+        archive.told(tadoc_engine::grep::search(
+            &archive.corpus,
+            &own,
+            pattern,
+            options,
+            printer,
+        ))?;
         if printer.has_enough() {
             break;
         }
@@ -106,14 +112,14 @@ fn search_all(
 /// The documents of all archives, numbered by those of the archive that is searched.
 struct Names<'n> {
     archives: &'n Archives,
-    tables: &'n [&'n [tadoc::Document]],
+    tables: &'n [&'n [tadoc_engine::Document]],
     searched: usize,
     /// Whether names are shown with what would steer a terminal escaped.
     escapes: bool,
 }
 
 impl<'n> Names<'n> {
-    fn get(&self, document: usize) -> &'n tadoc::Document {
+    fn get(&self, document: usize) -> &'n tadoc_engine::Document {
         &self.tables[self.searched][document]
     }
 

@@ -22,12 +22,12 @@ type Words = HashSet<Box<[u8]>, foldhash::fast::FixedState>;
 /// list with *the* is meant to leave out *The* at the beginning of a sentence too.
 ///
 /// ```
-/// use tadoc::analyzer::{Language, StopWords};
+/// use tadoc_engine::analyzer::{Language, StopWords};
 ///
 /// let words = StopWords::of(Language::English)?.and(StopWords::from_lines(b"Dr\nMrs\n"));
 /// assert!(words.contains(b"The") && words.contains(b"dr"));
 /// assert!(!words.contains(b"fox"));
-/// # Ok::<(), tadoc::Error>(())
+/// # Ok::<(), tadoc_engine::Error>(())
 /// ```
 #[derive(Debug, Clone, Default)]
 pub struct StopWords {
