@@ -20,6 +20,7 @@ pub mod navigation;
 pub mod new_file;
 pub mod packed;
 pub mod parallel;
+pub mod room;
 pub mod storage;
 pub mod task;
 pub mod unfinished;

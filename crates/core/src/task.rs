@@ -51,6 +51,19 @@ impl Task {
         }
     }
 
+    /// What it is, in numbers that no other task has. They are on disk, so they never change.
+    pub fn identity(self) -> [u64; 2] {
+        match self {
+            Self::WordCount => [1, 0],
+            Self::Sort => [2, 0],
+            Self::InvertedIndex => [3, 0],
+            Self::TermVector => [4, 0],
+            Self::SequenceCount { n } => [5, n as u64],
+            Self::SequenceCountPerDocument { n } => [6, n as u64],
+            Self::RankedInvertedIndex { n } => [7, n as u64],
+        }
+    }
+
     /// How many terms the keys of its answer have: 1, or `n` for sequences.
     pub fn terms_of_a_key(self) -> usize {
         match self {
@@ -79,6 +92,19 @@ pub struct Limits {
 impl Default for Limits {
     fn default() -> Self {
         Self { strategy: None, least: 1, top: None, memory: DEFAULT_MEMORY }
+    }
+}
+
+impl Limits {
+    /// What they are, in numbers. They are on disk, so they never change.
+    pub fn identity(&self) -> [u64; 5] {
+        let strategy = match self.strategy {
+            None => 0,
+            Some(Strategy::TopDown) => 1,
+            Some(Strategy::BottomUp) => 2,
+        };
+        let top = self.top.map_or(u64::MAX, |top| top as u64);
+        [strategy, self.least, u64::from(self.top.is_some()), top, self.memory]
     }
 }
 

@@ -3,10 +3,10 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tadoc_core::{Answered, Backend, Limits, Task, View};
-use xxhash_rust::xxh64::xxh64;
+use tadoc_tasks::{Pruned, answer_with};
 
-use crate::pruned::Pruned;
-use crate::{Chain, Persist, Pool, Result, tasks};
+use crate::layout::digest;
+use crate::{Chain, Persist, Pool, Result};
 
 /// Answers in a pool, on the view that the pool has.
 pub struct PoolBackend {
@@ -32,11 +32,10 @@ impl PoolBackend {
         let base = Chain { base: true, name: "the pruned rules".into(), key: 1 };
         let pruned =
             Pruned::new(&mut pool.work(&base, self.persist, limits.memory)?, view.network())?;
-        let asked = format!("{task:?} {limits:?}");
-        let chain =
-            Chain { base: false, name: task.name().into(), key: xxh64(asked.as_bytes(), 0) };
+        let key = digest(&[&task.identity()[..], &limits.identity()].concat(), 0);
+        let chain = Chain { base: false, name: task.name().into(), key };
         let mut work = pool.work(&chain, self.persist, limits.memory)?;
-        tasks::answer_with(&mut work, view, &pruned, task, limits)
+        Ok(answer_with(&mut work, view, &pruned, task, limits)?)
     }
 }
 

@@ -94,13 +94,32 @@ pub enum Error {
     /// What the view or the task is made of is wrong.
     #[error(transparent)]
     Core(#[from] tadoc_core::Error),
-    /// The view has counts only, and no documents.
-    #[error("this view has counts only; make a whole one for any task but word count and sort")]
-    CountsOnly,
-    /// A task that a pool cannot run on this view.
+    /// The task cannot be asked of the view.
+    #[error(transparent)]
+    Task(tadoc_tasks::Error),
+    /// The pool cannot do this at all.
     #[error("the pool backend cannot do this: {what}; use --backend cpu")]
     Unsupported {
         /// What is too much for it.
         what: String,
     },
+}
+
+impl From<Error> for tadoc_tasks::Error {
+    fn from(error: Error) -> Self {
+        Self::of_storage(error)
+    }
+}
+
+impl From<tadoc_tasks::Error> for Error {
+    /// What a pool said to a task comes back as what it was.
+    fn from(error: tadoc_tasks::Error) -> Self {
+        match error {
+            tadoc_tasks::Error::Storage(error) => match error.downcast() {
+                Ok(own) => *own,
+                Err(other) => Self::Task(tadoc_tasks::Error::Storage(other)),
+            },
+            error => Self::Task(error),
+        }
+    }
 }

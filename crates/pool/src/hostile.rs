@@ -11,10 +11,10 @@ use tadoc_core::{Limits, Strategy, Task, View};
 use tadoc_oracle::{Random, mend_pool, mutate, pool_parts, watched};
 
 use crate::medium::simulated::Simulated;
-use crate::reference::{Shape, rows, view};
 use crate::testing::ARCHIVE;
-use crate::weights::count_root;
 use crate::{Persist, Pool, PoolBackend};
+use tadoc_tasks::count_root;
+use tadoc_tasks::reference::{Shape, rows, view};
 
 const ROOM: usize = 3 << 20;
 const QUESTION: u64 = 7;

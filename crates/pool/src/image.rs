@@ -5,10 +5,11 @@
 
 use tadoc_core::View;
 use tadoc_core::archive::{ViewImage, open_image};
+use tadoc_tasks::Work;
 use xxhash_rust::xxh64::Xxh64;
 
 use crate::layout::{BLOCK, IMAGE, Kind, Table};
-use crate::work::Work;
+use crate::work::Phases;
 use crate::{Persist, Pool, Result};
 
 const VIEW: &str = "view";
@@ -91,14 +92,16 @@ impl Pool {
         table.sums = self.image_sums(&table);
         self.finish_with_sums(IMAGE, table.clone(), persist)?;
         let documents = view.network().documents();
-        let mut work = Work::on(self, IMAGE, persist, 0);
-        work.skip_phase();
+        let mut phases = Phases::new(self, IMAGE, persist);
+        phases.skip_phase();
+        let mut work = Work::new(Box::new(phases), 0);
         let cuts: Vec<usize> =
             (0..documents.len()).step_by(DOCUMENTS_AT_ONCE).chain([documents.len()]).collect();
         let ascend = |_, own: &[u32]| own.is_sorted_by(|one, other| one < other);
         work.fill(DOCUMENTS, &cuts, ascend, |operation, own: &mut [u32]| {
             own.copy_from_slice(&documents[cuts[operation]..cuts[operation + 1]]);
         })?;
+        drop(work);
         let bytes = self.space.shared::<u8>(table.offset, table.bytes as usize);
         Ok(open_image(bytes.into(), self.archive(), documents.to_vec(), false)?)
     }

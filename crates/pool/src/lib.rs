@@ -22,13 +22,8 @@
 //! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a view in the pool.
 //! - `check`: what the checks of found tables are made of. `error`: what can go wrong, worded for people.
 
-pub mod answer;
 pub mod backend;
-pub mod bounds;
-mod check;
-pub mod entry;
 pub mod error;
-pub mod hash_table;
 pub mod heap;
 #[cfg(test)]
 mod hostile;
@@ -37,26 +32,11 @@ mod layout;
 mod log;
 pub mod medium;
 mod patience;
-pub mod plan;
 pub mod pool;
-pub mod pruned;
-pub mod queue;
-pub mod rank;
-#[cfg(test)]
-mod reference;
-pub mod select;
-mod sequences;
-pub mod tables;
-pub mod tasks;
-pub mod terms;
 #[cfg(test)]
 mod testing;
 #[cfg(test)]
 mod tests;
-pub mod transpose;
-pub mod vectors;
-pub mod walk;
-pub mod weights;
 pub mod work;
 
 pub use backend::PoolBackend;

@@ -14,16 +14,17 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use tadoc_core::room::Room;
+use tadoc_tasks::Work;
 use xxhash_rust::xxh64::xxh64;
 
 use crate::layout::{
     BASE, BLOCK, Directory, HEADER_WORDS, Header, MOST_TABLES, SLOT_BYTES, SLOTS, TABLES_START,
     Table, VERSION, WORKING, digest, header, read_header,
 };
-use crate::medium::mapped::Mapped;
 use crate::medium::space::Space;
 use crate::medium::{self, Advice, Medium, PAGE};
-use crate::work::Work;
+use crate::work::Phases;
 use crate::{Error, Patience, Persist, Result};
 
 /// Blocks that are fetched while those before them are read.
@@ -96,13 +97,6 @@ impl Pool {
     pub fn over(medium: Arc<dyn Medium>, archive: [u64; 2]) -> Result<Self> {
         let path = PathBuf::from(format!("({})", medium.kind()));
         Self::on(medium, archive, path, None)
-    }
-
-    /// A pool in memory, which is lost with the process.
-    pub(crate) fn in_memory() -> Result<Self> {
-        let path = PathBuf::from("(memory)");
-        let medium = Mapped::nameless(None).map_err(|source| Error::Io { path, source })?;
-        Self::over(Arc::new(medium), [0; 2])
     }
 
     fn on(
@@ -215,9 +209,15 @@ impl Pool {
 
     /// Begins a chain, or goes on with it: phases are asked for in order, and those that are finished are found.
     pub fn work(&mut self, chain: &Chain, persist: Persist, memory: u64) -> Result<Work<'_>> {
+        let group = self.begin_chain(chain);
+        Ok(Work::new(Box::new(Phases::new(self, group, persist)), memory))
+    }
+
+    /// Begins the group of a chain, or goes on with it.
+    pub(crate) fn begin_chain(&mut self, chain: &Chain) -> usize {
         let group = if chain.base { BASE } else { WORKING };
         self.begin(group, chain.key, &chain.name);
-        Ok(Work::on(self, group, persist, memory))
+        group
     }
 
     /// Begins a group, or goes on with it.
@@ -284,13 +284,10 @@ impl Pool {
         }
     }
 
-    /// A space of its own for rows to work in, which is gone with them.
-    pub(crate) fn aside(&self, bytes: u64) -> Result<Arc<Space>> {
-        let medium =
-            Mapped::nameless(self.folder.as_deref()).map_err(|error| self.failed(error, bytes))?;
-        let space = Space::new(Arc::new(medium));
-        space.resize(bytes).map_err(|error| self.failed(error, bytes))?;
-        Ok(space)
+    /// Rows to work in, in a file without a name beside the pool.
+    pub(crate) fn aside(&self, bytes: usize) -> Result<Room> {
+        let room = Room::in_file(bytes, self.folder.as_deref());
+        room.map_err(|error| self.failed(error, bytes as u64))
     }
 
     /// Enters a table that is at work, so that a restart finds what was done of it.

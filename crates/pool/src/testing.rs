@@ -2,8 +2,8 @@
 
 use tadoc_core::Array;
 
-use crate::work::{Block, Blocks, RULES_AT_ONCE, Starts, Work};
 use crate::{Chain, Persist, Pool, Result};
+use tadoc_tasks::work::{Block, Blocks, RULES_AT_ONCE, Starts, Work};
 
 pub(crate) const ARCHIVE: [u64; 2] = [3, 4];
 /// Rules of the chain: five levels, of which one has several operations and the others few rules.
@@ -46,6 +46,7 @@ pub(crate) fn run(pool: &mut Pool, persist: Persist) -> Result<Tables> {
 pub(crate) fn run_as(pool: &mut Pool, persist: Persist, chain: &Chain) -> Result<Tables> {
     let mut base = pool.work(&Chain { base: true, name: "the base".into(), key: 2 }, persist, 0)?;
     let filled = fill(&mut base)?;
+    drop(base);
     let mut work = pool.work(chain, persist, 1 << 16)?;
     run_chain(&mut work, filled)
 }
@@ -55,12 +56,12 @@ pub(crate) fn fill(work: &mut Work<'_>) -> Result<Array<u32>> {
     let is_filled = |operation: usize, own: &[u32]| {
         own.iter().all(|element| (operation * 1000..).contains(&(*element as usize)))
     };
-    work.fill("fill", &cuts, is_filled, |operation, own| {
+    Ok(work.fill("fill", &cuts, is_filled, |operation, own| {
         for (place, element) in own.iter_mut().enumerate() {
             assert_eq!(*element, 0);
             *element = (operation * 1000 + place) as u32;
         }
-    })
+    })?)
 }
 
 pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Tables> {

@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::medium::mapped::Mapped;
 use crate::medium::simulated::Simulated;
 use crate::testing::{ARCHIVE, chain, check, fill, random, run, run_as, run_chain};
-use crate::work::Work;
 use crate::{Chain, Error, Patience, Persist, Pool};
+use tadoc_tasks::Work;
 
 /// Phases of the chain, with the base's.
 const PHASES: usize = 5;
@@ -108,14 +108,16 @@ fn large_blocks_are_durable_soon() {
                     |operation, block| {
                         block.put(&vec![operation as u8; bytes]);
                         let fails = fails && operation == OPERATIONS - 1;
-                        if fails { Err(Error::CountsOnly) } else { Ok(()) }
+                        if fails { Err(tadoc_tasks::Error::CountsOnly) } else { Ok(()) }
                     },
                 )?;
-                let done = work.resumption().operations.clone().map(|(_, done, _)| done);
-                Ok((blocks, done))
+                drop(work);
+                let found = pool.resumptions().last().unwrap();
+                let done = found.operations.as_ref().map(|&(_, done, _)| done);
+                Ok::<_, Error>((blocks, done))
             })
         };
-        assert!(matches!(run(true), Err(Error::CountsOnly)));
+        assert!(matches!(run(true), Err(Error::Task(tadoc_tasks::Error::CountsOnly))));
         let (blocks, done) = run(false).unwrap();
         assert_eq!(done.unwrap() >= 2, kept, "{done:?}");
         for operation in 0..OPERATIONS {
@@ -374,7 +376,8 @@ fn another_shape_is_made_again() {
             .unwrap();
         assert_eq!(table[2], u8::from(cuts[1] == 2));
         work.fill("two", &[0, 1], |_, _| true, |_, own: &mut [u8]| own.fill(7)).unwrap();
-        assert_eq!(work.resumption().finished.len(), found);
+        drop(work);
+        assert_eq!(pool.resumptions().last().unwrap().finished.len(), found);
     }
 }
 
@@ -449,7 +452,7 @@ fn elements_at_work_pass_the_check_or_are_made_again() {
         let mut pool = Pool::over(medium.clone(), ARCHIVE)?;
         let mut work = pool.work(&chain(), Persist::Operation, 0)?;
         let made = std::sync::atomic::AtomicUsize::new(0);
-        let starts = crate::work::Starts::One;
+        let starts = tadoc_tasks::work::Starts::One;
         let table = work.fill_upwards("rows", starts, &levels, is_above, |_, own, below| {
             made.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
             own.fill(below.first().copied().unwrap_or(0) + 1);

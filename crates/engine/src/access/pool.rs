@@ -68,7 +68,7 @@ pub(super) fn segment<'c>(
     blocks: &LateBlocks,
     number: usize,
 ) -> Result<Segment<'c>> {
-    let make = |block: &mut BlockBuilder| {
+    let make = |block: &mut BlockBuilder<'_>| {
         // Other threads may wait for this segment, so they cannot help to make it.
         std::thread::scope(|scope| {
             let count = rayon::current_num_threads();
@@ -99,7 +99,7 @@ fn has_sections(block: &LateBlock) -> bool {
 }
 
 /// Puts a segment into a block: the sections of [`kept_segment`], in order.
-fn put_segment(corpus: &Corpus, number: usize, block: &mut BlockBuilder) -> Result<()> {
+fn put_segment(corpus: &Corpus, number: usize, block: &mut BlockBuilder<'_>) -> Result<()> {
     let segment = Segment::load(corpus, number, Index::Fast)?;
     segment.derive_word_documents()?;
     let (navigation, root) = segment.stored_parts()?;

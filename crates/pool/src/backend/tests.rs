@@ -8,9 +8,9 @@ use tadoc_core::answer::Answer;
 use super::*;
 use crate::Patience;
 use crate::medium::simulated::Simulated;
-use crate::reference::{Shape, rows, view};
 use crate::testing::{ARCHIVE, random};
-use crate::work::Work;
+use tadoc_tasks::Work;
+use tadoc_tasks::reference::{Shape, rows, view};
 
 const TASKS: [Task; 7] = [
     Task::WordCount,
@@ -43,7 +43,7 @@ fn corpus() -> View {
 fn expected(view: &View, task: Task, limits: &Limits) -> Vec<String> {
     let mut work = Work::volatile(limits.memory);
     let pruned = Pruned::new(&mut work, view.network()).unwrap();
-    let answered = tasks::answer_with(&mut work, view, &pruned, task, limits).unwrap();
+    let answered = answer_with(&mut work, view, &pruned, task, limits).unwrap();
     rows(view, &*answered.answer)
 }
 

@@ -5,53 +5,26 @@
 
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
-use tadoc_core::Array;
+use tadoc_core::{Array, parallel};
+use tadoc_tasks::work::{Counters, Counting, RULES_AT_ONCE, operations_of};
 
-use super::{Found, RULES_AT_ONCE, Work, operations_of};
+use super::{Found, Phases};
 use crate::layout::{Kind, Table, digest};
 use crate::log::{Log, State, changes_of, digest_of};
 use crate::medium::PAGE;
 use crate::medium::space::Region;
 use crate::{Pool, Result};
 
-/// Counters that get their first values at once.
-const INITIAL_AT_ONCE: usize = 1 << 16;
-
-/// What gives counters their first values.
-type Initial<'a> = dyn Fn(Range<usize>, &mut [u64]) + Sync + 'a;
-/// What adds to counters for some rules.
-type Adding<'a> = dyn Fn(Range<u32>, &mut Counters<'_>) + Sync + 'a;
-
-impl Work<'_> {
-    /// Counters, of which `initial` gives the first values (it gets a range, and its counters, which are zero). `levels` are as those of a
-    /// [`tadoc_core::Network`]; level by level `work` is called with rules of it, and adds to counters. What it reads of the counters must not be
-    /// added to by rules of the same level; it may be any number where the work was interrupted, so it is multiplied with wrapping. `check` gets
-    /// all counters as they were found, or as they are when work was gone on with.
-    pub fn accumulate(
+impl Phases<'_> {
+    pub(super) fn accumulate_table(
         &mut self,
         phase: &'static str,
-        length: usize,
-        initial: impl Fn(Range<usize>, &mut [u64]) + Sync,
-        levels: &[u32],
-        check: impl Fn(&[u64]) -> bool,
-        work: impl Fn(Range<u32>, &mut Counters<'_>) + Sync,
+        counting: &Counting<'_>,
     ) -> Result<Array<u64>> {
-        self.accumulate_with(phase, length, &initial, levels, &check, &work)
-    }
-
-    /// The same, of which there is code once and not once for a phase.
-    fn accumulate_with(
-        &mut self,
-        phase: &'static str,
-        length: usize,
-        initial: &Initial<'_>,
-        levels: &[u32],
-        check: &dyn Fn(&[u64]) -> bool,
-        work: &Adding<'_>,
-    ) -> Result<Array<u64>> {
+        let Counting { length, levels, check, .. } = *counting;
         let words: Vec<u64> = levels.iter().map(|&level| u64::from(level)).collect();
         let shape = [length as u64, digest(&words, 0), RULES_AT_ONCE as u64];
         let is_sound = |pool: &Pool, table: &Table| {
@@ -60,7 +33,7 @@ impl Work<'_> {
         let (found, identity) = self.look(phase, Kind::Counters, 8, &shape, &is_sound);
         let mut found = match found {
             Found::Finished(table) => {
-                return Ok(self.pool().space.shared(table.offset, length).into());
+                return Ok(self.pool.space.shared(table.offset, length).into());
             }
             Found::AtWork(table) => Some(table),
             Found::Nothing => None,
@@ -68,56 +41,44 @@ impl Work<'_> {
         let table = if self.by_operation() {
             loop {
                 let resumed = found.is_some();
-                let table = self.accumulate_durably(
-                    phase,
-                    found.take(),
-                    identity,
-                    length,
-                    initial,
-                    levels,
-                    work,
-                )?;
-                if !resumed || check(&self.pool().space.shared(table.offset, length)) {
+                let table = self.accumulate_durably(phase, found.take(), identity, counting)?;
+                if !resumed || check(&self.pool.space.shared(table.offset, length)) {
                     break table;
                 }
                 self.give_up(phase);
             }
         } else {
-            let table = new_table(phase, self.pool().next_offset(), length, identity);
-            self.pool().zeros(table.offset..table.end())?;
-            let mut counters = self.pool().space.region::<u64>(table.offset, length);
-            set_initial(&mut counters, initial);
+            let table = new_table(phase, self.pool.next_offset(), length, identity);
+            self.pool.zeros(table.offset..table.end())?;
+            let mut counters = self.pool.space.region::<u64>(table.offset, length);
+            counting.set_initial(&mut counters);
             let values = counters.atomics();
-            let nothing = HashMap::new();
             for level in levels.windows(2) {
-                operations_of(level).collect::<Vec<_>>().into_par_iter().with_max_len(1).for_each(
-                    |rules| {
-                        work(rules, &mut Counters { values, ahead: &nothing, aside: None });
-                    },
-                );
+                let operations: Vec<Range<u32>> = operations_of(level).collect();
+                parallel::each(operations.len(), &|operation| {
+                    let rules = operations[operation].clone();
+                    (counting.work)(rules, &mut Counters::in_place(values));
+                });
             }
             table
         };
         let (group, persist, offset) = (self.group, self.persist, table.offset);
-        debug_assert!(check(&self.pool().space.shared(offset, length)), "{phase}");
-        self.pool_mut().finish(group, table, persist)?;
-        Ok(self.pool().space.shared(offset, length).into())
+        debug_assert!(check(&self.pool.space.shared(offset, length)), "{phase}");
+        self.pool.finish(group, table, persist)?;
+        Ok(self.pool.space.shared(offset, length).into())
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn accumulate_durably(
         &mut self,
         phase: &'static str,
         found: Option<Table>,
         identity: u64,
-        length: usize,
-        initial: &Initial<'_>,
-        levels: &[u32],
-        work: &Adding<'_>,
+        counting: &Counting<'_>,
     ) -> Result<Table> {
+        let Counting { length, levels, .. } = *counting;
         let operations: u64 =
             levels.windows(2).map(|level| operations_of(level).len() as u64).sum();
-        let space = self.pool().space.clone();
+        let space = self.pool.space.clone();
         let log_start = |table: &Table| table.end().next_multiple_of(PAGE);
         let log_end = |table: &Table| log_start(table) + Log::bytes(length);
         let resumed = found.and_then(|table| {
@@ -129,25 +90,25 @@ impl Work<'_> {
             let state = log.replay(&mut counters).filter(|state| state.operations <= operations)?;
             Some((table, counters, log, state))
         });
-        let at_work = self.pool().directory.at_work;
+        let at_work = self.pool.directory.at_work;
         let (table, mut counters, mut log, mut state) = match resumed {
             Some(resumed) => {
                 let there = Some((phase.to_owned(), resumed.3.operations, operations));
-                self.pool_mut().resumption().operations = there;
+                self.pool.resumption().operations = there;
                 resumed
             }
             None => {
                 if at_work {
                     self.give_up(phase);
                 }
-                let table = new_table(phase, self.pool().next_offset(), length, identity);
-                self.pool().zeros(table.offset..log_end(&table))?;
+                let table = new_table(phase, self.pool.next_offset(), length, identity);
+                self.pool.zeros(table.offset..log_end(&table))?;
                 let (group, persist) = (self.group, self.persist);
-                self.pool_mut().enter(group, table.clone(), persist)?;
+                self.pool.enter(group, table.clone(), persist)?;
                 let mut counters = space.region::<u64>(table.offset, length);
-                set_initial(&mut counters, initial);
+                counting.set_initial(&mut counters);
                 let state = State { operations: 0, digest: digest_of(&counters) };
-                self.pool().persist(&[counters.range()])?;
+                self.pool.persist(&[counters.range()])?;
                 let mut log = Log::new(space.clone(), identity, log_start(&table), length);
                 self.record(&mut log, state, &[], &counters)?;
                 (table, counters, log, state)
@@ -165,9 +126,9 @@ impl Work<'_> {
             for wave in rules[done..].chunks(rayon::current_num_threads()) {
                 let values = counters.atomics();
                 let added = wave.into_par_iter().with_max_len(1).map(|rules| {
-                    let mut own = Counters { values, ahead: &ahead, aside: Some(Vec::new()) };
-                    work(rules.clone(), &mut own);
-                    own.aside.unwrap_or_default()
+                    let mut own = Counters::aside(values, &ahead);
+                    (counting.work)(rules.clone(), &mut own);
+                    own.into_additions()
                 });
                 let added: Vec<[u64; 2]> = added.reduce(Vec::new, joined);
                 state.operations += wave.len() as u64;
@@ -204,7 +165,7 @@ impl Work<'_> {
         changes: &[[u64; 2]],
         counters: &Region<u64>,
     ) -> Result<()> {
-        let pool = self.pool();
+        let pool = &*self.pool;
         let recorded = log.record(state, changes, || pool.space.persist(&[counters.range()]));
         recorded.map_err(|error| pool.failed(error, pool.space.len()))
     }
@@ -223,13 +184,6 @@ fn new_table(phase: &str, offset: u64, length: usize, identity: u64) -> Table {
     }
 }
 
-fn set_initial(counters: &mut [u64], initial: &Initial<'_>) {
-    counters.par_chunks_mut(INITIAL_AT_ONCE).enumerate().for_each(|(number, some)| {
-        let first = number * INITIAL_AT_ONCE;
-        initial(first..first + some.len(), some);
-    });
-}
-
 /// Both rows as one, in the longer one's memory.
 fn joined(mut one: Vec<[u64; 2]>, mut other: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
     if one.len() < other.len() {
@@ -237,40 +191,4 @@ fn joined(mut one: Vec<[u64; 2]>, mut other: Vec<[u64; 2]>) -> Vec<[u64; 2]> {
     }
     one.append(&mut other);
     one
-}
-
-/// Counters that an operation reads and adds to.
-pub struct Counters<'a> {
-    values: &'a [AtomicU64],
-    /// Counters to which levels before this one have added what is not in `values` yet.
-    ahead: &'a HashMap<u64, u64>,
-    /// What was added, if it is not to be seen yet.
-    aside: Option<Vec<[u64; 2]>>,
-}
-
-impl Counters<'_> {
-    /// A counter that nothing of this level adds to.
-    #[inline]
-    pub fn get(&self, index: usize) -> u64 {
-        if !self.ahead.is_empty()
-            && let Some(&value) = self.ahead.get(&(index as u64))
-        {
-            return value;
-        }
-        self.values[index].load(Ordering::Relaxed)
-    }
-
-    /// Adds to a counter.
-    #[inline]
-    pub fn add(&mut self, index: usize, more: u64) {
-        match &mut self.aside {
-            None => {
-                self.values[index].fetch_add(more, Ordering::Relaxed);
-            }
-            Some(aside) => {
-                assert!(index < self.values.len(), "there is no counter {index}");
-                aside.push([index as u64, more]);
-            }
-        }
-    }
 }

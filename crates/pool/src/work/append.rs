@@ -4,19 +4,19 @@
 //! block the list of its sections. A section is copied once, to its place in the pool, which grows by steps. With
 //! [`Persist::Operation`] a block also has a checksum: after a crash, an operation is done if its block has it.
 
+use std::io;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::{fmt, io};
 
-use bytemuck::Pod;
 use rayon::prelude::*;
 use tadoc_core::parallel;
+use tadoc_tasks::work::{Append, Block, BlockBuilder, Blocks, CheckBlock, Sections, StoredBlocks};
 use xxhash_rust::xxh64::Xxh64;
 
-use super::{Found, Work};
+use super::{Found, Phases};
 use crate::layout::{ALIGNMENT, Kind, Table};
 use crate::medium::space::{Shared, Space};
-use crate::{Persist, Pool, Result};
+use crate::{Persist, Pool};
 
 /// Numbers of a block at the beginning of the table: where its list of sections is, how many these are, its checksum, and 0.
 pub(super) const BLOCK_WORDS: usize = 4;
@@ -30,41 +30,27 @@ const BYTES_OF_A_WAVE: u64 = 32 << 20;
 /// Bytes after which the device may begin to write what is there.
 const SETTLED_AT_ONCE: u64 = 8 << 20;
 
-/// What checks the block of an operation.
-type Check<'a> = dyn Fn(usize, Block<'_>) -> Option<bool> + Sync + 'a;
-
-impl Work<'_> {
-    /// Blocks, one by each of so many operations, in the order of operations. `check` gets an operation and its block as it was found; nothing
-    /// is as good as a no.
-    pub fn append(
+impl Phases<'_> {
+    pub(super) fn append_table(
         &mut self,
         phase: &'static str,
         operations: usize,
-        check: impl Fn(usize, Block<'_>) -> Option<bool> + Sync,
-        work: impl Fn(usize, &mut BlockBuilder) -> Result<()> + Sync,
-    ) -> Result<Blocks> {
-        self.append_with(phase, operations, &check, &work)
-    }
-
-    /// The same, of which there is code once and not once for a phase.
-    fn append_with(
-        &mut self,
-        phase: &'static str,
-        operations: usize,
-        check: &Check<'_>,
-        work: &(dyn Fn(usize, &mut BlockBuilder) -> Result<()> + Sync),
-    ) -> Result<Blocks> {
+        check: &CheckBlock<'_>,
+        work: &Append<'_>,
+    ) -> tadoc_tasks::Result<Blocks> {
         let is_sound =
-            |pool: &Pool, table: &Table| Blocks::of(pool, table, operations).is_sound(check);
+            |pool: &Pool, table: &Table| TableBlocks::of(pool, table, operations).is_sound(check);
         let shape = [operations as u64];
         let (found, identity) = self.look(phase, Kind::Blocks, 1, &shape, &is_sound);
         let directory_bytes = (8 * BLOCK_WORDS * operations) as u64;
         let mut table = match found {
-            Found::Finished(table) => return Ok(Blocks::of(self.pool(), &table, operations)),
+            Found::Finished(table) => {
+                return Ok(Blocks::new(Arc::new(TableBlocks::of(self.pool, &table, operations))));
+            }
             Found::AtWork(table) => Some(table),
             Found::Nothing => None,
         };
-        let room = self.pool().space.len();
+        let room = self.pool.space.len();
         if table.as_ref().is_some_and(|table| table.offset + directory_bytes > room) {
             self.give_up(phase);
             table = None;
@@ -77,20 +63,20 @@ impl Work<'_> {
                     name: phase.to_owned(),
                     kind: Kind::Blocks,
                     element: 1,
-                    offset: self.pool().next_offset(),
+                    offset: self.pool.next_offset(),
                     bytes: directory_bytes,
                     identity,
                     sums: 0,
                 };
-                self.pool().zeros(table.offset..table.offset + directory_bytes)?;
+                self.pool.zeros(table.offset..table.offset + directory_bytes)?;
                 if self.by_operation() {
                     let (group, persist) = (self.group, self.persist);
-                    self.pool_mut().enter(group, table.clone(), persist)?;
+                    self.pool.enter(group, table.clone(), persist)?;
                 }
                 table
             }
         };
-        let space = self.pool().space.clone();
+        let space = self.pool.space.clone();
         let (done, end) = match resumed {
             true => done(&space, &table, operations, check),
             false => (vec![false; operations], directory_bytes),
@@ -98,7 +84,7 @@ impl Work<'_> {
         if resumed {
             let there = done.iter().filter(|&&done| done).count() as u64;
             let found = Some((phase.to_owned(), there, operations as u64));
-            self.pool_mut().resumption().operations = found;
+            self.pool.resumption().operations = found;
         }
         let durable = self.persist == Persist::Phase;
         let growth = Arc::new(Growth::new(space.clone(), table.offset, end, durable));
@@ -118,14 +104,16 @@ impl Work<'_> {
                 if growth.end() - start >= most_bytes {
                     return None;
                 }
-                let mut block =
-                    BlockBuilder::new(growth.clone(), seeds.map(|seed| seed_of(seed, operation)));
-                let words = work(operation, &mut block).and_then(|()| {
-                    block.finish().map_err(|error| self.pool().failed(error, space.len()))
+                let seed = seeds.map(|seed| seed_of(seed, operation));
+                let mut block = GrowingBlock::new(growth.clone(), seed);
+                let made = work(operation, &mut BlockBuilder::new(&mut block));
+                let words = made.and_then(|()| {
+                    let words = block.finish();
+                    Ok(words.map_err(|error| self.pool.failed(error, space.len()))?)
                 });
                 Some(words.map(|words| (operation, words)))
             });
-            let blocks = blocks.collect::<Result<Vec<_>>>()?;
+            let blocks = blocks.collect::<tadoc_tasks::Result<Vec<_>>>()?;
             for &(operation, words) in &blocks {
                 directory[BLOCK_WORDS * operation..][..BLOCK_WORDS].copy_from_slice(&words);
             }
@@ -133,7 +121,7 @@ impl Work<'_> {
                 let entry = |operation: usize| table.offset + (8 * BLOCK_WORDS * operation) as u64;
                 let (first, last) = (blocks[0].0, blocks[blocks.len() - 1].0);
                 let sections = table.offset + start..table.offset + growth.end();
-                self.pool().persist(&[entry(first)..entry(last + 1), sections])?;
+                self.pool.persist(&[entry(first)..entry(last + 1), sections])?;
             }
             let ran: Vec<usize> = blocks.iter().map(|&(operation, _)| operation).collect();
             waiting.retain(|operation| ran.binary_search(operation).is_err());
@@ -141,13 +129,13 @@ impl Work<'_> {
         drop(directory);
         table.bytes = growth.end();
         if table.end() > space.len() {
-            self.pool().resize(table.end())?;
+            self.pool.resize(table.end())?;
         }
         let (group, persist) = (self.group, self.persist);
-        self.pool_mut().finish(group, table.clone(), persist)?;
-        let blocks = Blocks::of(self.pool(), &table, operations);
+        self.pool.finish(group, table.clone(), persist)?;
+        let blocks = TableBlocks::of(self.pool, &table, operations);
         debug_assert!(blocks.is_sound(check), "{phase}");
-        Ok(blocks)
+        Ok(Blocks::new(Arc::new(blocks)))
     }
 }
 
@@ -156,14 +144,14 @@ fn done(
     space: &Arc<Space>,
     table: &Table,
     operations: usize,
-    check: &Check<'_>,
+    check: &CheckBlock<'_>,
 ) -> (Vec<bool>, u64) {
     let bytes = space.shared::<u8>(table.offset, (space.len() - table.offset) as usize);
-    let blocks = Blocks { bytes: Arc::new(bytes), operations };
+    let blocks = TableBlocks { bytes, operations };
     let end_if_done = |operation: usize| {
         let block = blocks.get(operation)?;
         let seed = seed_of(table.identity, operation);
-        let is_done = block.has_sum(seed) && check(operation, block) == Some(true);
+        let is_done = block.has_sum(seed) && block.passes(operation, check);
         is_done.then_some(block.end)
     };
     let ends: Vec<Option<u64>> = parallel::map(operations, &end_if_done);
@@ -174,7 +162,7 @@ fn done(
 
 /// A block that was found: where its sections are is known to be in the table, and what is in them is not.
 #[derive(Debug, Clone, Copy)]
-pub struct Block<'b> {
+pub(super) struct FoundBlock<'b> {
     /// From where on places are told.
     bytes: &'b [u8],
     /// Where these start in the table.
@@ -185,7 +173,7 @@ pub struct Block<'b> {
     end: u64,
 }
 
-impl<'b> Block<'b> {
+impl<'b> FoundBlock<'b> {
     /// The block that numbers of a directory tell of, if it lies in bytes of its table that start at a place of it. Sections follow each other, and their
     /// list follows them, so that reading all of a block costs no more than there are bytes.
     pub(super) fn read(bytes: &'b [u8], start: u64, words: &[u64; BLOCK_WORDS]) -> Option<Self> {
@@ -204,9 +192,10 @@ impl<'b> Block<'b> {
         (place >= end).then_some(whole)
     }
 
-    /// A section, if there is one and its bytes are numbers of this size.
-    pub fn section<T: Pod>(&self, section: usize) -> Option<&'b [T]> {
-        bytemuck::try_cast_slice(&self.bytes[self.ranges().nth(section)?]).ok()
+    /// Whether a check says yes to it.
+    fn passes(&self, operation: usize, check: &CheckBlock<'_>) -> bool {
+        let sections: Vec<&[u8]> = self.ranges().map(|range| &self.bytes[range]).collect();
+        check(operation, Block::new(&sections)) == Some(true)
     }
 
     /// Where its sections are in the bytes.
@@ -283,7 +272,7 @@ impl Growth {
 }
 
 /// A block that is being made: sections one after the other.
-pub struct BlockBuilder {
+pub(super) struct GrowingBlock {
     growth: Arc<Growth>,
     /// Where each section is, and its length.
     list: Vec<u64>,
@@ -292,24 +281,9 @@ pub struct BlockBuilder {
     hash: Option<Xxh64>,
 }
 
-impl BlockBuilder {
+impl GrowingBlock {
     pub(super) fn new(growth: Arc<Growth>, seed: Option<u64>) -> Self {
         Self { growth, list: Vec::new(), failed: None, hash: seed.map(Xxh64::new) }
-    }
-
-    /// Appends a section. If there is no room for it, the operation fails when it is done.
-    pub fn put<T: Pod>(&mut self, numbers: &[T]) {
-        if self.failed.is_some() {
-            return;
-        }
-        let bytes = bytemuck::cast_slice(numbers);
-        match self.growth.put(bytes) {
-            Ok(place) => self.list.extend([place, bytes.len() as u64]),
-            Err(error) => self.failed = Some(error),
-        }
-        if let Some(hash) = &mut self.hash {
-            hash.update(bytes);
-        }
     }
 
     /// Ends the block; gives the numbers that the table begins with.
@@ -327,65 +301,64 @@ impl BlockBuilder {
     }
 }
 
-impl fmt::Debug for BlockBuilder {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        formatter.debug_struct("BlockBuilder").field("list", &self.list).finish_non_exhaustive()
+impl Sections for GrowingBlock {
+    fn put(&mut self, bytes: &[u8]) {
+        if self.failed.is_some() {
+            return;
+        }
+        match self.growth.put(bytes) {
+            Ok(place) => self.list.extend([place, bytes.len() as u64]),
+            Err(error) => self.failed = Some(error),
+        }
+        if let Some(hash) = &mut self.hash {
+            hash.update(bytes);
+        }
     }
 }
 
-/// Finished blocks. A clone is another handle to them.
-#[derive(Debug, Clone)]
-pub struct Blocks {
-    bytes: Arc<Shared<u8>>,
+/// Finished blocks of a table.
+struct TableBlocks {
+    bytes: Shared<u8>,
     operations: usize,
 }
 
-impl Blocks {
+impl TableBlocks {
     /// Those of a table.
     fn of(pool: &Pool, table: &Table, operations: usize) -> Self {
-        let bytes = Arc::new(pool.space.shared(table.offset, table.bytes as usize));
+        let bytes = pool.space.shared(table.offset, table.bytes as usize);
         Self { bytes, operations }
     }
 
     /// A block, if it lies in its table.
-    fn get(&self, block: usize) -> Option<Block<'_>> {
+    fn get(&self, block: usize) -> Option<FoundBlock<'_>> {
         let (directory, rest) = self.bytes.split_at_checked(8 * BLOCK_WORDS * self.operations)?;
         let directory: &[u64] = bytemuck::cast_slice(directory);
         let words = directory[BLOCK_WORDS * block..].first_chunk()?;
         // Sections begin where their alignment says, which need not be where the directory ends.
         let start = directory.len() as u64 * 8;
-        Block::read(rest, start, words)
+        FoundBlock::read(rest, start, words)
     }
 
     /// Whether all blocks are there and pass a check.
-    fn is_sound(&self, check: &Check<'_>) -> bool {
+    fn is_sound(&self, check: &CheckBlock<'_>) -> bool {
         parallel::all(self.operations, &|operation| {
-            self.get(operation).and_then(|block| check(operation, block)) == Some(true)
+            self.get(operation).is_some_and(|block| block.passes(operation, check))
         })
     }
+}
 
-    /// How many there are.
-    pub fn len(&self) -> usize {
+impl StoredBlocks for TableBlocks {
+    fn len(&self) -> usize {
         self.operations
     }
 
-    /// Whether there are none.
-    pub fn is_empty(&self) -> bool {
-        self.operations == 0
-    }
-
-    /// A section of a block.
-    ///
-    /// # Panics
-    /// If there is no such block or section, or it was not put as numbers of this size.
-    #[inline]
-    pub fn section<T: Pod>(&self, block: usize, section: usize) -> &[T] {
+    fn section(&self, block: usize, section: usize) -> &[u8] {
         let bytes: &[u8] = &self.bytes;
         let directory: &[u64] = bytemuck::cast_slice(&bytes[..8 * BLOCK_WORDS * self.operations]);
         let own = &directory[BLOCK_WORDS * block..][..BLOCK_WORDS];
         let list = &bytes[own[0] as usize..][..8 * SECTION_WORDS * own[1] as usize];
         let list: &[u64] = bytemuck::cast_slice(list);
         let place = &list[SECTION_WORDS * section..][..SECTION_WORDS];
-        bytemuck::cast_slice(&bytes[place[0] as usize..][..place[1] as usize])
+        &bytes[place[0] as usize..][..place[1] as usize]
     }
 }

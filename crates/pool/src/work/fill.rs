@@ -5,92 +5,37 @@
 //! what was written once more, while it is in the cache.
 
 use std::ops::Range;
+use std::sync::Arc;
 
-use bytemuck::Pod;
-use tadoc_core::{Array, parallel};
+use tadoc_core::parallel;
+use tadoc_tasks::work::{Bytes, CheckFilled, Fill, Filling, RULES_AT_ONCE};
 use xxhash_rust::xxh64::xxh64;
 
-use super::{Found, RULES_AT_ONCE, Starts, Work, operations_of};
+use super::{Found, Phases};
 use crate::layout::{Kind, Table, digest};
 use crate::medium::PAGE;
 use crate::medium::space::Region;
 use crate::{Persist, Pool, Result};
 
-/// What fills the elements of an operation. A pointer, so that code is made once for a kind of element and not once for a phase.
-type Fill<'a, T> = dyn Fn(usize, &mut [T], &[T]) + Sync + 'a;
-/// What checks the elements of an operation.
-type Check<'a, T> = dyn Fn(usize, &[T], &[T]) -> bool + Sync + 'a;
-
-impl Work<'_> {
-    /// A table of `cuts.last()` elements, of which operation `i` fills those from `cuts[i]` to `cuts[i + 1]`; they are zero before. `cuts` begins
-    /// with 0 and does not descend. `check` gets an operation and its elements as they were found.
-    pub fn fill<T: Pod + Send + Sync>(
-        &mut self,
-        phase: &'static str,
-        cuts: &[usize],
-        check: impl Fn(usize, &[T]) -> bool + Sync,
-        work: impl Fn(usize, &mut [T]) + Sync,
-    ) -> Result<Array<T>> {
-        let operations: Vec<Range<usize>> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
-        let words: Vec<u64> = cuts.iter().map(|&cut| cut as u64).collect();
-        let levels = [0..operations.len()];
-        let length = *cuts.last().expect("cuts begin with 0");
-        let filling =
-            Filling { length, operations: &operations, levels: &levels, shape: digest(&words, 0) };
-        let check = |operation: usize, own: &[T], _: &[T]| check(operation, own);
-        self.fill_levels(phase, &filling, &check, &|operation, own, _| work(operation, own))
-    }
-
-    /// A table with elements for every rule, of which those of rule `r` are `starts.of(r)`; rules of higher numbers first. `levels` are as those of a
-    /// [`tadoc_core::Network`]. `work` gets some rules of one level, their elements (zero before), and the elements of all rules behind that
-    /// level, of which the first belongs to the rule that the level ends with. `check` gets the same of what was found.
-    pub fn fill_upwards<T: Pod + Send + Sync>(
-        &mut self,
-        phase: &'static str,
-        starts: Starts<'_>,
-        levels: &[u32],
-        check: impl Fn(Range<u32>, &[T], &[T]) -> bool + Sync,
-        work: impl Fn(Range<u32>, &mut [T], &[T]) + Sync,
-    ) -> Result<Array<T>> {
-        let rules_end = levels.last().copied().unwrap_or(0);
-        let mut rules = Vec::new();
-        let mut ranges = Vec::new();
-        for level in levels.windows(2).rev() {
-            let first = rules.len();
-            rules.extend(operations_of(level));
-            ranges.push(first..rules.len());
-        }
-        let of_rules = |rules: &Range<u32>| starts.of(rules.start)..starts.of(rules.end);
-        let operations: Vec<Range<usize>> = rules.iter().map(of_rules).collect();
-        let words: Vec<u64> = levels.iter().map(|&level| u64::from(level)).collect();
-        let shape = digest(&[starts.digest(rules_end), digest(&words, 0), RULES_AT_ONCE as u64], 0);
-        let length = if rules_end == 0 { 0 } else { starts.of(rules_end) };
-        let filling = Filling { length, operations: &operations, levels: &ranges, shape };
-        let check =
-            |operation: usize, own: &[T], below: &[T]| check(rules[operation].clone(), own, below);
-        self.fill_levels(phase, &filling, &check, &|operation, own, below| {
-            work(rules[operation].clone(), own, below);
-        })
-    }
-
-    /// `work` and `check` get an operation, its elements, and those behind the operation's level.
-    fn fill_levels<T: Pod + Send + Sync>(
+impl Phases<'_> {
+    /// `work` and `check` get an operation, its bytes, and those behind the operation's level.
+    pub(super) fn fill_table(
         &mut self,
         phase: &'static str,
         filling: &Filling<'_>,
-        check: &Check<'_, T>,
-        work: &Fill<'_, T>,
-    ) -> Result<Array<T>> {
-        let shape = [filling.length as u64, filling.shape];
-        let bytes = (filling.length * size_of::<T>()) as u64;
+        check: &CheckFilled<'_>,
+        work: &Fill<'_>,
+    ) -> Result<Bytes> {
+        let shape = [filling.bytes as u64, shape_of(filling)];
+        let bytes = filling.bytes as u64;
         let is_sound = |pool: &Pool, table: &Table| {
             table.bytes == bytes
-                && filling.is_sound(&pool.space.shared::<T>(table.offset, filling.length), check)
+                && filling.is_sound(&pool.space.shared::<u8>(table.offset, filling.bytes), check)
         };
-        let (found, identity) = self.look(phase, Kind::Fill, size_of::<T>(), &shape, &is_sound);
+        let (found, identity) = self.look(phase, Kind::Fill, filling.element, &shape, &is_sound);
         let mut table = match found {
             Found::Finished(table) => {
-                return Ok(self.pool().space.shared(table.offset, filling.length).into());
+                return Ok(Arc::new(self.pool.space.shared::<u8>(table.offset, filling.bytes)));
             }
             Found::AtWork(table) => Some(table),
             Found::Nothing => None,
@@ -98,7 +43,7 @@ impl Work<'_> {
         let marks = if self.by_operation() { filling.operations.len() } else { 0 };
         let marks_start = |table: &Table| table.end().next_multiple_of(PAGE);
         let marks_end = |table: &Table| marks_start(table) + 8 * marks as u64;
-        let room = self.pool().space.len();
+        let room = self.pool.space.len();
         if table.as_ref().is_some_and(|table| table.bytes != bytes || marks_end(table) > room) {
             self.give_up(phase);
             table = None;
@@ -110,76 +55,74 @@ impl Work<'_> {
                 let table = Table {
                     name: phase.to_owned(),
                     kind: Kind::Fill,
-                    element: size_of::<T>() as u32,
-                    offset: self.pool().next_offset(),
+                    element: filling.element as u32,
+                    offset: self.pool.next_offset(),
                     bytes,
                     identity,
                     sums: 0,
                 };
-                self.pool().zeros(table.offset..marks_end(&table))?;
+                self.pool.zeros(table.offset..marks_end(&table))?;
                 if self.by_operation() {
                     let (group, persist) = (self.group, self.persist);
-                    self.pool_mut().enter(group, table.clone(), persist)?;
+                    self.pool.enter(group, table.clone(), persist)?;
                 }
                 table
             }
         };
-        let mut elements = self.pool().space.region::<T>(table.offset, filling.length);
+        let mut elements = self.pool.space.region::<u8>(table.offset, filling.bytes);
         if marks == 0 {
-            let nothing = vec![false; filling.operations.len()];
             let work = self.settling(&table, filling, work);
             for level in filling.levels {
-                filling.run(&mut elements, level, level, &nothing, &work);
+                filling.run(&mut elements, level, level, &|_| false, &work);
             }
         } else {
-            let mut marks = self.pool().space.region::<u64>(marks_start(&table), marks);
+            let mut marks = self.pool.space.region::<u64>(marks_start(&table), marks);
             let done = if resumed {
-                filling.done(&mut elements, &marks, identity, check)
+                done(filling, &mut elements, &marks, identity, check)
             } else {
                 vec![false; marks.len()]
             };
             let there = done.iter().filter(|&&done| done).count() as u64;
             if resumed {
                 let operations = Some((phase.to_owned(), there, done.len() as u64));
-                self.pool_mut().resumption().operations = operations;
+                self.pool.resumption().operations = operations;
             }
             self.fill_durably(filling, &mut elements, &mut marks, &done, identity, work)?;
         }
         drop(elements);
         let (group, persist) = (self.group, self.persist);
-        let (offset, length) = (table.offset, filling.length);
-        self.pool_mut().finish(group, table, persist)?;
-        let elements = self.pool().space.shared(offset, length);
+        let offset = table.offset;
+        self.pool.finish(group, table, persist)?;
+        let elements = self.pool.space.shared::<u8>(offset, filling.bytes);
         debug_assert!(filling.is_sound(&elements, check), "{phase}");
-        Ok(elements.into())
+        Ok(Arc::new(elements))
     }
 
     /// The same work, after which the device may begin to write what came of it.
-    fn settling<'a, T: Pod>(
+    fn settling<'a>(
         &'a self,
         table: &'a Table,
         filling: &'a Filling<'_>,
-        work: &'a Fill<'a, T>,
-    ) -> impl Fn(usize, &mut [T], &[T]) + Sync + 'a {
+        work: &'a Fill<'a>,
+    ) -> impl Fn(usize, &mut [u8], &[u8]) + Sync + 'a {
         move |operation, own, below| {
             work(operation, own, below);
-            if self.persist == Persist::Phase && size_of_val(own) >= SETTLED_AT_ONCE {
-                let start =
-                    table.offset + (filling.operations[operation].start * size_of::<T>()) as u64;
-                self.pool().space.settle(start..start + size_of_val(own) as u64);
+            if self.persist == Persist::Phase && own.len() >= SETTLED_AT_ONCE {
+                let start = table.offset + filling.operations[operation].start as u64;
+                self.pool.space.settle(start..start + own.len() as u64);
             }
         }
     }
 
     /// Runs all operations that are not done, and makes them durable by waves. Small levels share one.
-    fn fill_durably<T: Pod + Send + Sync>(
+    fn fill_durably(
         &self,
         filling: &Filling<'_>,
-        elements: &mut Region<T>,
+        elements: &mut Region<u8>,
         marks: &mut Region<u64>,
         done: &[bool],
         identity: u64,
-        work: &Fill<'_, T>,
+        work: &Fill<'_>,
     ) -> Result<()> {
         let (start, marks_start) = (elements.range().start, marks.range().start);
         let mut ranges: Vec<Range<u64>> = Vec::new();
@@ -187,21 +130,20 @@ impl Work<'_> {
         for (number, level) in filling.levels.iter().enumerate() {
             for first in level.clone().step_by(self.wave()) {
                 let wave = first..level.end.min(first + self.wave());
-                filling.run(elements, level, &wave, done, work);
-                let own = filling.elements_of(&wave);
+                filling.run(elements, level, &wave, &|operation| done[operation], work);
+                let own = filling.bytes_of(&wave);
                 let sums = parallel::map(wave.len(), &|number| {
                     let operation = wave.start + number;
                     mark(&elements[filling.operations[operation].clone()], identity, operation)
                 });
                 marks[wave.clone()].copy_from_slice(&sums);
-                let bytes = |number: usize| (number * size_of::<T>()) as u64;
-                ranges.push(start + bytes(own.start)..start + bytes(own.end));
+                ranges.push(start + own.start as u64..start + own.end as u64);
                 ranges.push(marks_start + 8 * wave.start as u64..marks_start + 8 * wave.end as u64);
-                waiting += own.len();
+                waiting += own.len() / filling.element;
                 let last = number + 1 == filling.levels.len() && wave.end == level.end;
                 // A level of a few rules is much less than an operation may be.
                 if last || wave.len() > 1 || waiting >= RULES_AT_ONCE {
-                    self.pool().persist(&ranges)?;
+                    self.pool.persist(&ranges)?;
                     ranges.clear();
                     waiting = 0;
                 }
@@ -214,94 +156,45 @@ impl Work<'_> {
 /// Operations of at least so many bytes are given to the device as soon as they are done.
 const SETTLED_AT_ONCE: usize = 1 << 16;
 
-/// A table to be filled.
-struct Filling<'a> {
-    length: usize,
-    /// The elements of each operation. Those of a level follow each other.
-    operations: &'a [Range<usize>],
-    /// Which operations depend on nothing but those of levels before theirs.
-    levels: &'a [Range<usize>],
-    /// A digest of both.
-    shape: u64,
-}
-
-impl Filling<'_> {
-    /// The elements of operations that are of one level.
-    fn elements_of(&self, operations: &Range<usize>) -> Range<usize> {
-        match operations.is_empty() {
-            true => 0..0,
-            false => {
-                self.operations[operations.start].start..self.operations[operations.end - 1].end
-            }
+/// Which operations are done; the elements of others are made zero. Where one of a level is not, none behind that level is: they were
+/// made of its elements.
+fn done(
+    filling: &Filling<'_>,
+    elements: &mut [u8],
+    marks: &[u64],
+    identity: u64,
+    check: &CheckFilled<'_>,
+) -> Vec<bool> {
+    let mut done = vec![false; filling.operations.len()];
+    for level in filling.levels {
+        let below = &elements[filling.bytes_of(level).end..];
+        let is_done = |operation: usize| {
+            let own = &elements[filling.operations[operation].clone()];
+            marks[operation] == mark(own, identity, operation) && check(operation, own, below)
+        };
+        let own = parallel::map(level.len(), &|number| is_done(level.start + number));
+        done[level.clone()].copy_from_slice(&own);
+        if own.contains(&false) {
+            break;
         }
     }
-
-    /// Runs those operations of a level that are not done.
-    fn run<T: Pod + Send + Sync>(
-        &self,
-        elements: &mut [T],
-        level: &Range<usize>,
-        operations: &Range<usize>,
-        done: &[bool],
-        work: &Fill<'_, T>,
-    ) {
-        let (elements, below) = elements.split_at_mut(self.elements_of(level).end);
-        let mut rest = &mut elements[self.elements_of(operations)];
-        let mut pieces = Vec::with_capacity(operations.len());
-        for operation in operations.clone() {
-            let length = self.operations[operation].len();
-            let own =
-                rest.split_off_mut(..length).expect("operations of a level follow each other");
-            if !done[operation] {
-                pieces.push((operation, own));
-            }
-        }
-        parallel::for_each(pieces, &|_, (operation, own)| work(operation, own, below));
+    for (own, _) in filling.operations.iter().zip(&done).filter(|(_, done)| !**done) {
+        elements[own.clone()].fill(0);
     }
-
-    /// Whether all operations have elements that pass the check.
-    fn is_sound<T: Pod + Send + Sync>(&self, elements: &[T], check: &Check<'_, T>) -> bool {
-        self.levels.iter().all(|level| {
-            let below = &elements[self.elements_of(level).end..];
-            let own = |operation: usize| &elements[self.operations[operation].clone()];
-            parallel::all(level.len(), &|number| {
-                let operation = level.start + number;
-                check(operation, own(operation), below)
-            })
-        })
-    }
-
-    /// Which operations are done; the elements of others are made zero. Where one of a level is not, none behind that level is: they were
-    /// made of its elements.
-    fn done<T: Pod + Send + Sync>(
-        &self,
-        elements: &mut [T],
-        marks: &[u64],
-        identity: u64,
-        check: &Check<'_, T>,
-    ) -> Vec<bool> {
-        let mut done = vec![false; self.operations.len()];
-        for level in self.levels {
-            let below = &elements[self.elements_of(level).end..];
-            let is_done = |operation: usize| {
-                let own = &elements[self.operations[operation].clone()];
-                marks[operation] == mark(own, identity, operation) && check(operation, own, below)
-            };
-            let own = parallel::map(level.len(), &|number| is_done(level.start + number));
-            done[level.clone()].copy_from_slice(&own);
-            if own.contains(&false) {
-                break;
-            }
-        }
-        for (own, _) in self.operations.iter().zip(&done).filter(|(_, done)| !**done) {
-            elements[own.clone()].fill(T::zeroed());
-        }
-        done
-    }
+    done
 }
 
 /// What stands for an operation that is done: never 0.
-fn mark<T: Pod>(elements: &[T], identity: u64, operation: usize) -> u64 {
-    let bytes: &[u8] = bytemuck::cast_slice(elements);
-    xxh64(bytes, identity.wrapping_add(operation as u64)).max(1)
+fn mark(elements: &[u8], identity: u64, operation: usize) -> u64 {
+    xxh64(elements, identity.wrapping_add(operation as u64)).max(1)
+}
+
+/// A digest of where operations and levels are.
+fn shape_of(filling: &Filling<'_>) -> u64 {
+    let digest_of = |ranges: &[Range<usize>]| {
+        let ends: Vec<u64> =
+            ranges.iter().flat_map(|range| [range.start as u64, range.end as u64]).collect();
+        digest(&ends, 0)
+    };
+    digest(&[digest_of(filling.operations), digest_of(filling.levels)], 0)
 }

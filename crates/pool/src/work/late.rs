@@ -14,9 +14,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
+use tadoc_tasks::work::BlockBuilder;
 
-use super::Found;
-use super::append::{BLOCK_WORDS, Block, BlockBuilder, Growth, seed_of};
+use super::append::{BLOCK_WORDS, FoundBlock, GrowingBlock, Growth, seed_of};
+use super::{Found, Phases};
 use crate::layout::{ALIGNMENT, Kind, Table, digest};
 use crate::medium::space::Shared;
 use crate::pool::{Chain, Pool, Resumption};
@@ -54,10 +55,10 @@ impl LateBlocks {
         persist: Persist,
         phase: &'static str,
         operations: usize,
-        mut work: impl FnMut(usize, &mut BlockBuilder) -> Result<(), E>,
+        mut work: impl FnMut(usize, &mut BlockBuilder<'_>) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let mut phases = pool.work(chain, persist, 0)?;
-        let group = phases.group;
+        let group = pool.begin_chain(chain);
+        let mut phases = Phases::new(&mut pool, group, persist);
         // What is in blocks is looked at when they are asked for.
         let shape = [operations as u64];
         let (found, identity) = phases.look(phase, Kind::LateBlocks, 1, &shape, &|_, _| true);
@@ -66,7 +67,7 @@ impl LateBlocks {
             Found::AtWork(table) => (Some(table), false),
             Found::Nothing => (None, false),
         };
-        let length = phases.pool().space.len();
+        let length = phases.pool.space.len();
         let fits =
             |table: &Table| table.bytes >= directory_end(operations) && table.end() <= length;
         let found = table.is_some();
@@ -97,7 +98,7 @@ impl LateBlocks {
     fn make_missing<E: From<Error>>(
         &self,
         resumed: bool,
-        work: &mut impl FnMut(usize, &mut BlockBuilder) -> Result<(), E>,
+        work: &mut impl FnMut(usize, &mut BlockBuilder<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let mut making = self.lock();
         if resumed {
@@ -143,7 +144,7 @@ impl LateBlocks {
     pub fn block<E: From<Error>>(
         &self,
         number: usize,
-        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+        work: impl FnOnce(&mut BlockBuilder<'_>) -> Result<(), E>,
     ) -> Result<Arc<LateBlock>, E> {
         if let Some(block) = self.known(number) {
             return Ok(block);
@@ -171,7 +172,7 @@ impl LateBlocks {
         &self,
         found: &Arc<LateBlock>,
         number: usize,
-        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+        work: impl FnOnce(&mut BlockBuilder<'_>) -> Result<(), E>,
     ) -> Result<Arc<LateBlock>, E> {
         let mut making = self.lock();
         match self.known(number).filter(|known| !Arc::ptr_eq(known, found)) {
@@ -184,7 +185,7 @@ impl LateBlocks {
         &self,
         making: &mut Making,
         number: usize,
-        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+        work: impl FnOnce(&mut BlockBuilder<'_>) -> Result<(), E>,
     ) -> Result<Arc<LateBlock>, E> {
         making.make_again(number, work)?;
         let path = making.pool.path().to_owned();
@@ -223,7 +224,7 @@ impl LateBlocks {
     fn check(&self, place: Whereabouts) -> Option<LateBlock> {
         self.checks.fetch_add(1, Ordering::Relaxed);
         let Whereabouts { bytes, start, words, seed } = place;
-        let block = Block::read(&bytes, start, &words).filter(|block| block.has_sum(seed))?;
+        let block = FoundBlock::read(&bytes, start, &words).filter(|block| block.has_sum(seed))?;
         let sections = block.ranges().collect();
         Some(LateBlock { bytes, sections })
     }
@@ -286,14 +287,14 @@ impl Making {
     fn make<E: From<Error>>(
         &mut self,
         number: usize,
-        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+        work: impl FnOnce(&mut BlockBuilder<'_>) -> Result<(), E>,
     ) -> Result<[Range<u64>; 2], E> {
         let Table { offset, bytes, identity, .. } = self.table;
         let space = self.pool.space.clone();
         let durable = self.persist == Persist::Phase;
         let growth = Arc::new(Growth::new(space.clone(), offset, bytes, durable));
-        let mut block = BlockBuilder::new(growth.clone(), Some(seed_of(identity, number)));
-        work(&mut block)?;
+        let mut block = GrowingBlock::new(growth.clone(), Some(seed_of(identity, number)));
+        work(&mut BlockBuilder::new(&mut block))?;
         let words = block.finish().map_err(|error| self.pool.failed(error, space.len()))?;
         space.region(offset + entry(number), BLOCK_WORDS).copy_from_slice(&words);
         self.table.bytes = growth.end();
@@ -313,7 +314,7 @@ impl Making {
     fn make_again<E: From<Error>>(
         &mut self,
         number: usize,
-        work: impl FnOnce(&mut BlockBuilder) -> Result<(), E>,
+        work: impl FnOnce(&mut BlockBuilder<'_>) -> Result<(), E>,
     ) -> Result<(), E> {
         let made = self.make(number, work);
         let made = made.and_then(|changed| Ok(self.record(&changed)?));

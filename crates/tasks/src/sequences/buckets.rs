@@ -122,7 +122,7 @@ impl<H: Key, V: Pod> Grouping<H, V> {
     }
 
     /// Appends the records to a block.
-    pub(super) fn put(mut self, block: &mut BlockBuilder) {
+    pub(super) fn put(mut self, block: &mut BlockBuilder<'_>) {
         let mut sum = 0;
         let places = &mut self.sizes;
         for place in &mut *places {

@@ -105,7 +105,7 @@ impl Weights {
 }
 
 /// How often each symbol stands in the root.
-pub(crate) fn count_root(network: &Network) -> Vec<u32> {
+pub fn count_root(network: &Network) -> Vec<u32> {
     let grammar = network.grammar();
     let mut counts = vec![0_u32; (grammar.token_count() + grammar.rule_count()) as usize];
     grammar.root().iter().for_each(|&symbol| counts[symbol as usize] += 1);

@@ -202,7 +202,7 @@ impl<K: Key> Lists<K> {
         self.ends.push(kept as u64);
     }
 
-    fn put(&self, block: &mut BlockBuilder) {
+    fn put(&self, block: &mut BlockBuilder<'_>) {
         block.put(&self.ends);
         block.put(&self.keys);
         block.put(&self.counts);

@@ -45,7 +45,7 @@ impl<'v, K: Key> DocumentsOfKeys<'v, K> {
     }
 
     /// Puts postings into a block, in the order that they have.
-    pub fn put(postings: &Postings<K>, block: &mut BlockBuilder) {
+    pub fn put(postings: &Postings<K>, block: &mut BlockBuilder<'_>) {
         block.put(&postings.keys);
         block.put(&postings.ends);
         block.put(&postings.documents);

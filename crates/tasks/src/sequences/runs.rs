@@ -28,7 +28,7 @@ const RUNS: usize = 2;
 
 /// Keys of a range, by count descending and then ascending, as the block of one operation.
 pub(super) fn put_ranked<H: Key>(
-    block: &mut BlockBuilder,
+    block: &mut BlockBuilder<'_>,
     bucket: u32,
     keys: &[H],
     runs: &[[u64; 2]],

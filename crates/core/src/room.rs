@@ -1,0 +1,121 @@
+//! Zeroed bytes to work in: on large pages of memory, or in a temporary file.
+//!
+//! Rows that are read at random places and are larger than the processor's caches cost more in looking up addresses
+//! than in reading: with pages of 4 KiB every access misses the tables of addresses too. So large rooms ask the
+//! system for pages of 2 MiB, where it has them, and are cleared by the system as they are touched.
+
+use std::io;
+use std::ops::{Deref, DerefMut};
+use std::path::Path;
+
+use bytemuck::{cast_slice, cast_slice_mut};
+use memmap2::MmapMut;
+
+/// The size of a large page.
+const LARGE_PAGE: usize = 2 << 20;
+/// Bytes that a room is aligned to.
+const ALIGNMENT: usize = size_of::<u128>();
+
+/// Bytes that begin as zeros, aligned to at least 16.
+#[derive(Debug)]
+pub struct Room {
+    row: Row,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+enum Row {
+    Heap(Vec<u128>),
+    Mapped { map: MmapMut, start: usize },
+}
+
+impl Room {
+    /// A room in memory of the process.
+    ///
+    /// # Errors
+    /// If the system has no memory for a large one.
+    pub fn in_memory(bytes: usize) -> io::Result<Self> {
+        if bytes < LARGE_PAGE {
+            return Ok(Self { row: Row::Heap(vec![0; bytes.div_ceil(ALIGNMENT)]), bytes });
+        }
+        // One page more, so that the row can begin with a large page.
+        let map = MmapMut::map_anon(bytes + LARGE_PAGE)?;
+        // Only a wish: without large pages, it works all the same.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        let start = map.as_ptr().align_offset(LARGE_PAGE);
+        let start = if start <= LARGE_PAGE { start } else { 0 };
+        Ok(Self { row: Row::Mapped { map, start }, bytes })
+    }
+
+    /// A room in a file without a name, which is gone with it; in the folder for temporary files if none is given.
+    ///
+    /// # Errors
+    /// If the file cannot be made, or has no room.
+    pub fn in_file(bytes: usize, folder: Option<&Path>) -> io::Result<Self> {
+        if bytes == 0 {
+            return Ok(Self::default());
+        }
+        let file = match folder {
+            Some(folder) => tempfile::tempfile_in(folder)?,
+            None => tempfile::tempfile()?,
+        };
+        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes as u64)
+            .or_else(|_| file.set_len(bytes as u64).map_err(|_| rustix::io::Errno::NOSPC))?;
+        #[allow(unsafe_code)]
+        // SAFETY: the file has no name and its descriptor is not given out, so nobody else writes to it or cuts it.
+        let map = unsafe { MmapMut::map_mut(&file)? };
+        Ok(Self { row: Row::Mapped { map, start: 0 }, bytes })
+    }
+}
+
+impl Default for Room {
+    fn default() -> Self {
+        Self { row: Row::Heap(Vec::new()), bytes: 0 }
+    }
+}
+
+impl Deref for Room {
+    type Target = [u8];
+
+    #[inline]
+    fn deref(&self) -> &[u8] {
+        match &self.row {
+            Row::Heap(row) => &cast_slice(row)[..self.bytes],
+            Row::Mapped { map, start } => &map[*start..*start + self.bytes],
+        }
+    }
+}
+
+impl DerefMut for Room {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [u8] {
+        match &mut self.row {
+            Row::Heap(row) => &mut cast_slice_mut(row)[..self.bytes],
+            Row::Mapped { map, start } => &mut map[*start..*start + self.bytes],
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rooms_of_all_sizes_begin_as_zeros() {
+        for bytes in [0, 1, 1000, LARGE_PAGE - 1, LARGE_PAGE, 3 * LARGE_PAGE + 7] {
+            for mut room in [Room::in_memory(bytes).unwrap(), Room::in_file(bytes, None).unwrap()] {
+                assert_eq!(room.len(), bytes);
+                assert!(room.iter().all(|&byte| byte == 0));
+                assert!(room.as_ptr().addr().is_multiple_of(ALIGNMENT));
+                if let Some(last) = room.last_mut() {
+                    *last = 7;
+                }
+                assert_eq!(
+                    room.iter().map(|&byte| u64::from(byte)).sum::<u64>(),
+                    if bytes > 0 { 7 } else { 0 }
+                );
+            }
+        }
+    }
+}

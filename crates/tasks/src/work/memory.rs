@@ -1,0 +1,155 @@
+//! Volatile storage: tables in memory, freed when nobody holds them.
+//!
+//! Tables take as many bytes of memory as the storage may have; what comes beyond that goes to a temporary file without a name, and only there.
+//! Running a phase costs nothing beyond its operations.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use tadoc_core::room::Room;
+use tadoc_core::{Array, parallel};
+
+use super::append::{Append, Block, BlockBuilder, Blocks, CheckBlock, Sections, StoredBlocks};
+use super::{Bytes, CheckFilled, Counters, Counting, Fill, Filling, Storage, operations_of};
+use crate::{Error, Result};
+
+/// Tables in memory.
+#[derive(Debug, Clone)]
+pub struct Memory {
+    /// Bytes of memory that tables may take.
+    most: u64,
+    taken: Arc<AtomicU64>,
+}
+
+impl Memory {
+    /// Storage that takes at most so many bytes of memory.
+    pub fn new(most: u64) -> Self {
+        Self { most, taken: Arc::default() }
+    }
+
+    /// Zeros, in memory while there is some left.
+    fn room(&self, bytes: usize) -> Result<Held> {
+        let before = self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
+        let mut held = Held { room: Room::default(), bytes: bytes as u64, of: self.taken.clone() };
+        let fits = before.saturating_add(bytes as u64) <= self.most;
+        let room = if fits { Room::in_memory(bytes) } else { Room::in_file(bytes, None) };
+        held.room = room.map_err(Error::of_storage)?;
+        Ok(held)
+    }
+}
+
+/// Bytes of a table; counted until they are freed.
+struct Held {
+    room: Room,
+    bytes: u64,
+    of: Arc<AtomicU64>,
+}
+
+impl AsRef<[u8]> for Held {
+    #[inline]
+    fn as_ref(&self) -> &[u8] {
+        &self.room
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.of.fetch_sub(self.bytes, Ordering::Relaxed);
+    }
+}
+
+impl Storage for Memory {
+    fn fill(
+        &mut self,
+        phase: &'static str,
+        filling: &Filling<'_>,
+        check: &CheckFilled<'_>,
+        work: &Fill<'_>,
+    ) -> Result<Bytes> {
+        let mut table = self.room(filling.bytes)?;
+        for level in filling.levels {
+            filling.run(&mut table.room, level, level, &|_| false, work);
+        }
+        debug_assert!(filling.is_sound(&table.room, check), "{phase}");
+        Ok(Arc::new(table))
+    }
+
+    fn accumulate(&mut self, phase: &'static str, counting: &Counting<'_>) -> Result<Array<u64>> {
+        let mut values = vec![0_u64; counting.length];
+        counting.set_initial(&mut values);
+        // Both conversions are done in place.
+        let values: Vec<AtomicU64> = values.into_iter().map(AtomicU64::new).collect();
+        for level in counting.levels.windows(2) {
+            let operations: Vec<_> = operations_of(level).collect();
+            parallel::each(operations.len(), &|operation| {
+                let mut counters = Counters::in_place(&values);
+                (counting.work)(operations[operation].clone(), &mut counters);
+            });
+        }
+        let values: Vec<u64> = values.into_iter().map(AtomicU64::into_inner).collect();
+        debug_assert!((counting.check)(&values), "{phase}");
+        Ok(values.into())
+    }
+
+    fn append(
+        &mut self,
+        phase: &'static str,
+        operations: usize,
+        check: &CheckBlock<'_>,
+        work: &Append<'_>,
+    ) -> Result<Blocks> {
+        let blocks = parallel::try_map(operations, &|operation| -> Result<Vec<Held>> {
+            let mut block = MemoryBlock { memory: self, sections: Vec::new(), failed: None };
+            work(operation, &mut BlockBuilder::new(&mut block))?;
+            block.failed.map_or(Ok(block.sections), Err)
+        })?;
+        let blocks = MemoryBlocks { blocks };
+        debug_assert!(
+            (0..operations).all(|operation| {
+                let sections = blocks.blocks[operation].iter().map(Held::as_ref);
+                let sections: Vec<&[u8]> = sections.collect();
+                check(operation, Block::new(&sections)) == Some(true)
+            }),
+            "{phase}"
+        );
+        Ok(Blocks::new(Arc::new(blocks)))
+    }
+
+    fn aside(&self, bytes: usize) -> Result<Room> {
+        Room::in_file(bytes, None).map_err(Error::of_storage)
+    }
+}
+
+/// A block that is being made.
+struct MemoryBlock<'m> {
+    memory: &'m Memory,
+    sections: Vec<Held>,
+    failed: Option<Error>,
+}
+
+impl Sections for MemoryBlock<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        match self.memory.room(bytes.len()) {
+            Ok(mut held) => {
+                held.room.copy_from_slice(bytes);
+                self.sections.push(held);
+            }
+            Err(error) => self.failed = Some(error),
+        }
+    }
+}
+
+/// Finished blocks: the sections of each.
+struct MemoryBlocks {
+    blocks: Vec<Vec<Held>>,
+}
+
+impl StoredBlocks for MemoryBlocks {
+    fn len(&self) -> usize {
+        self.blocks.len()
+    }
+
+    fn section(&self, block: usize, section: usize) -> &[u8] {
+        &self.blocks[block][section].room
+    }
+}
