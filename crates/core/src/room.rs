@@ -48,6 +48,27 @@ impl Room {
         Ok(Self { row: Row::Mapped { map, start }, bytes })
     }
 
+    /// A copy of bytes, in memory of the process.
+    ///
+    /// # Errors
+    /// If the system has no memory for a large one.
+    pub fn copy_of(bytes: &[u8]) -> io::Result<Self> {
+        if bytes.len() >= LARGE_PAGE {
+            let mut room = Self::in_memory(bytes.len())?;
+            room.copy_from_slice(bytes);
+            return Ok(room);
+        }
+        let (whole, rest) = bytes.as_chunks::<ALIGNMENT>();
+        let mut row = Vec::with_capacity(bytes.len().div_ceil(ALIGNMENT));
+        row.extend(whole.iter().map(|&chunk| u128::from_ne_bytes(chunk)));
+        if !rest.is_empty() {
+            let mut last = [0; ALIGNMENT];
+            last[..rest.len()].copy_from_slice(rest);
+            row.push(u128::from_ne_bytes(last));
+        }
+        Ok(Self { row: Row::Heap(row), bytes: bytes.len() })
+    }
+
     /// A room in a file without a name, which is gone with it; in the folder for temporary files if none is given.
     ///
     /// # Errors

@@ -3,6 +3,7 @@
 //! Tables take as many bytes of memory as the storage may have; what comes beyond that goes to a temporary file without a name, and only there.
 //! Running a phase costs nothing beyond its operations.
 
+use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -28,12 +29,31 @@ impl Memory {
     }
 
     /// Zeros, in memory while there is some left.
-    fn room(&self, bytes: usize) -> Result<Held> {
+    fn zeros(&self, bytes: usize) -> Result<Held> {
+        self.hold(bytes, |fits| match fits {
+            true => Room::in_memory(bytes),
+            false => Room::in_file(bytes, None),
+        })
+    }
+
+    /// A copy of bytes, in memory while there is some left.
+    fn copy_of(&self, bytes: &[u8]) -> Result<Held> {
+        self.hold(bytes.len(), |fits| {
+            if fits {
+                return Room::copy_of(bytes);
+            }
+            let mut room = Room::in_file(bytes.len(), None)?;
+            room.copy_from_slice(bytes);
+            Ok(room)
+        })
+    }
+
+    /// Takes so many bytes; `make` is told whether they fit into memory.
+    fn hold(&self, bytes: usize, make: impl FnOnce(bool) -> io::Result<Room>) -> Result<Held> {
         let before = self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
         let mut held = Held { room: Room::default(), bytes: bytes as u64, of: self.taken.clone() };
         let fits = before.saturating_add(bytes as u64) <= self.most;
-        let room = if fits { Room::in_memory(bytes) } else { Room::in_file(bytes, None) };
-        held.room = room.map_err(Error::of_storage)?;
+        held.room = make(fits).map_err(Error::of_storage)?;
         Ok(held)
     }
 }
@@ -66,7 +86,7 @@ impl Storage for Memory {
         check: &CheckFilled<'_>,
         work: &Fill<'_>,
     ) -> Result<Bytes> {
-        let mut table = self.room(filling.bytes)?;
+        let mut table = self.zeros(filling.bytes)?;
         for level in filling.levels {
             filling.run(&mut table.room, level, level, &|_| false, work);
         }
@@ -129,11 +149,8 @@ struct MemoryBlock<'m> {
 
 impl Sections for MemoryBlock<'_> {
     fn put(&mut self, bytes: &[u8]) {
-        match self.memory.room(bytes.len()) {
-            Ok(mut held) => {
-                held.room.copy_from_slice(bytes);
-                self.sections.push(held);
-            }
+        match self.memory.copy_of(bytes) {
+            Ok(held) => self.sections.push(held),
             Err(error) => self.failed = Some(error),
         }
     }
