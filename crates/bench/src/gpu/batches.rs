@@ -43,10 +43,10 @@ pub fn measure(
 ) -> Result<Vec<BatchResult>> {
     let drawn = Drawn::of(archive, count, SEED)?;
     let corpus = Corpus::open(archive)?;
-    let access = Access::open(&corpus, Index::Fast)?;
+    let access = Arc::new(Access::open(&corpus, Index::Fast)?);
     access.load()?;
     let start = Instant::now();
-    let mut on_device = DeviceAccess::new(&access, Arc::clone(device))?;
+    let mut on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(device))?;
     device.finish()?;
     eprintln!("  loaded to the device in {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
     let mut results = Vec::new();
@@ -100,7 +100,7 @@ pub fn measure(
             for segment in 0..access.segment_count() {
                 on_device.evict(segment);
             }
-            on_device = DeviceAccess::new(&access, Arc::clone(device))?;
+            on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(device))?;
             device.finish()?;
             let start = Instant::now();
             on_device.edit_together(&edits)?;

@@ -48,7 +48,7 @@ pub struct Query {
 /// [`Error::NoWord`] if the query has no word, or one of its phrases none; [`Error::BadChoice`] if a scope has documents that
 /// are not there.
 pub fn find(
-    archives: &[(&Access<'_>, &Scope)],
+    archives: &[(&Access, &Scope)],
     query: &Query,
     analyzer: &Analyzer,
     most: usize,
@@ -103,7 +103,7 @@ pub fn find(
     Ok(found)
 }
 
-impl Access<'_> {
+impl Access {
     /// The documents of this archive that fit some words best: [`find`] for one archive, and words alone.
     ///
     /// # Errors

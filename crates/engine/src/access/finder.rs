@@ -30,8 +30,8 @@ pub(super) enum Places<'p> {
 
 /// A search of one part that can be paused.
 #[derive(Debug)]
-pub(super) struct Finder<'f, 'a, 'c> {
-    search: &'f SegmentSearch<'a, 'c>,
+pub(super) struct Finder<'f, 'a> {
+    search: &'f SegmentSearch<'a>,
     /// What is known of rules; if nothing, all tokens are looked at.
     occurrences: Option<&'f Occurrences>,
     part: Part,
@@ -44,9 +44,9 @@ pub(super) struct Finder<'f, 'a, 'c> {
     stack: Vec<Range<usize>>,
 }
 
-impl<'f, 'a, 'c> Finder<'f, 'a, 'c> {
+impl<'f, 'a> Finder<'f, 'a> {
     pub(super) fn new(
-        search: &'f SegmentSearch<'a, 'c>,
+        search: &'f SegmentSearch<'a>,
         part: &Part,
         places: Places<'f>,
         occurrences: Option<&'f Occurrences>,

@@ -55,7 +55,7 @@ impl Phrase {
     }
 
     /// The tokens of each term in a segment; found once.
-    pub(super) fn tokens(&self, number: usize, segment: &Segment<'_>) -> Result<&[TermTokens]> {
+    pub(super) fn tokens(&self, number: usize, segment: &Segment) -> Result<&[TermTokens]> {
         if let Some(tokens) = self.tokens[number].get() {
             return Ok(tokens);
         }
@@ -75,7 +75,7 @@ impl Phrase {
     }
 
     /// Where the analyzer makes several words one term, all words of the segment are looked at.
-    fn tokens_of_terms(&self, segment: &Segment<'_>) -> Result<Vec<TermTokens>> {
+    fn tokens_of_terms(&self, segment: &Segment) -> Result<Vec<TermTokens>> {
         let matching = segment.tokens().map_words(|word, tokens| {
             let term = self.analyzer.term(word)?;
             let which = self.terms.iter().position(|wanted| **wanted == *term)?;
@@ -111,7 +111,7 @@ pub(crate) fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
     words
 }
 
-impl Access<'_> {
+impl Access {
     /// A word, or words in a row, as this archive's lexer cuts them, to be looked for as `analyzer` has it.
     ///
     /// # Errors

@@ -52,7 +52,7 @@ const DRAWN_AT_ONCE: usize = 1 << 12;
 /// # Errors
 /// [`Error::BadChoice`](crate::Error::BadChoice) if a scope has documents that are not there.
 pub fn sample_each(
-    archives: &[(&Access<'_>, &Scope)],
+    archives: &[(&Access, &Scope)],
     count: u64,
     seed: u64,
     visit: &mut dyn FnMut(&mut Vec<Sampled>) -> ControlFlow<()>,
@@ -99,7 +99,7 @@ pub fn sample_each(
 ///
 /// # Errors
 /// As [`sample_each`], and where the words are more than the memory allowed for the first archive.
-pub fn sample(archives: &[(&Access<'_>, &Scope)], count: u64, seed: u64) -> Result<Vec<Sampled>> {
+pub fn sample(archives: &[(&Access, &Scope)], count: u64, seed: u64) -> Result<Vec<Sampled>> {
     let Some((first, _)) = archives.first() else { return Ok(Vec::new()) };
     let taken = first.corpus.budget().share();
     let mut all = Vec::new();
@@ -117,7 +117,7 @@ pub fn sample(archives: &[(&Access<'_>, &Scope)], count: u64, seed: u64) -> Resu
     Ok(all)
 }
 
-impl Access<'_> {
+impl Access {
     /// Draws words of this archive: [`sample`] for one.
     ///
     /// # Errors
@@ -177,7 +177,7 @@ impl Access<'_> {
         &self,
         stretches: &[Stretch],
         draws: &[(u64, u64)],
-        reader: &mut Reader<'_, '_>,
+        reader: &mut Reader<'_>,
         pipeline: &mut Pipeline,
         taken: &Share,
         words: &mut Vec<Sampled>,

@@ -50,7 +50,7 @@ const BYTES_COUNTED: u64 = 16;
 /// About so many bytes are a token.
 const BYTES_PER_TOKEN: u64 = 4;
 
-impl Access<'_> {
+impl Access {
     /// Visits the byte offsets of a phrase, ascending: documents in order, the offsets of one document in one or
     /// several calls. Ends early where `visit` breaks.
     ///
@@ -223,9 +223,9 @@ impl Access<'_> {
 
 /// One phrase in one segment.
 #[derive(Debug)]
-pub(super) struct SegmentSearch<'a, 'c> {
-    access: &'a Access<'c>,
-    pub(super) segment: &'a Segment<'c>,
+pub(super) struct SegmentSearch<'a> {
+    access: &'a Access,
+    pub(super) segment: &'a Segment,
     pub(super) slices: Slices<'a>,
     phrase: &'a Phrase,
     pivot: usize,
@@ -236,7 +236,7 @@ pub(super) struct SegmentSearch<'a, 'c> {
 struct Left(Option<HashMap<u32, u64>>);
 
 impl Left {
-    fn new(access: &Access<'_>, phrase: &Phrase, scope: &Scope, parts: &[Part]) -> Result<Self> {
+    fn new(access: &Access, phrase: &Phrase, scope: &Scope, parts: &[Part]) -> Result<Self> {
         if phrase.terms().len() == 1 || !access.counts_on_rules(phrase, parts)? {
             return Ok(Self(None));
         }
@@ -254,9 +254,9 @@ impl Left {
     }
 }
 
-impl<'a, 'c> SegmentSearch<'a, 'c> {
+impl<'a> SegmentSearch<'a> {
     pub(super) fn new(
-        access: &'a Access<'c>,
+        access: &'a Access,
         number: usize,
         phrase: &'a Phrase,
         pivot: usize,
@@ -413,7 +413,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
     }
 
     /// Where the phrase starts whose pivot is at a place, if all its other words are around it.
-    fn start_of_phrase<'s>(&'s self, pivot: Cursor<'s, 'c>) -> Result<Option<u64>> {
+    fn start_of_phrase<'s>(&'s self, pivot: Cursor<'s>) -> Result<Option<u64>> {
         let mut behind = pivot.clone();
         for term in self.pivot + 1..self.phrase.terms().len() {
             if !self.step(&mut behind, term, Cursor::next_word)? {
@@ -432,9 +432,9 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
     /// Goes to the next word that the analyzer does not leave out; whether it is the term of that number.
     fn step<'s>(
         &'s self,
-        cursor: &mut Cursor<'s, 'c>,
+        cursor: &mut Cursor<'s>,
         term: usize,
-        go: impl Fn(&mut Cursor<'s, 'c>) -> Result<bool>,
+        go: impl Fn(&mut Cursor<'s>) -> Result<bool>,
     ) -> Result<bool> {
         loop {
             if !go(cursor)? {

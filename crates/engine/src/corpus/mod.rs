@@ -56,12 +56,14 @@ const PIECE: usize = 1 << 20;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+///
+/// A clone is another handle to the same open archive, and costs nothing.
+#[derive(Debug, Clone)]
 pub struct Corpus {
-    archive: Archive,
+    archive: Arc<Archive>,
     /// The documents as they are stored.
-    table: OnceLock<Arc<DocumentTable>>,
-    edited: Option<Box<Edited>>,
+    table: Arc<OnceLock<Arc<DocumentTable>>>,
+    edited: Option<Arc<Edited>>,
     edits: Option<EditsInfo>,
 }
 
@@ -170,7 +172,8 @@ impl Corpus {
 
     /// An archive without the edits behind it.
     pub(crate) fn stored(archive: Archive) -> Self {
-        Self { archive, table: OnceLock::new(), edited: None, edits: None }
+        let table = Arc::default();
+        Self { archive: Arc::new(archive), table, edited: None, edits: None }
     }
 
     /// The same archive, with the edits of this journal and no others.
@@ -186,7 +189,7 @@ impl Corpus {
     pub(crate) fn with_edits(self, ledger: &Ledger, text: Arc<EditedText>) -> Result<Self> {
         let stored = Self { edited: None, ..self };
         let edited = Edited::new(&stored.archive, stored.table()?, ledger, text, stored.lexer()?)?;
-        Ok(Self { edited: Some(Box::new(edited)), ..stored })
+        Ok(Self { edited: Some(Arc::new(edited)), ..stored })
     }
 
     /// What the archive holds and what it costs. O(sections); nothing is decoded. Of an archive that was edited, the figures of grammars
@@ -215,7 +218,7 @@ impl Corpus {
     }
 
     /// The archive as it is stored.
-    pub(crate) fn archive(&self) -> &Archive {
+    pub(crate) fn archive(&self) -> &Arc<Archive> {
         &self.archive
     }
 
@@ -352,8 +355,7 @@ impl Corpus {
     /// that documents are as long as the edits have made them is checked, too.
     pub fn verify(&self, observer: &dyn Observer) -> Result<VerifyReport> {
         if self.edited.is_some() {
-            let stored =
-                Self { table: self.table.clone(), ..Self::stored(self.archive.try_clone()?) };
+            let stored = Self { edited: None, edits: None, ..self.clone() };
             let VerifyReport { sections, .. } = stored.verify(observer)?;
             let all: Vec<usize> = (0..self.documents()?.len()).collect();
             let bytes = self.write_documents(&all, &mut std::io::sink(), observer)?;

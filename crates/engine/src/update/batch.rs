@@ -8,6 +8,7 @@
 //! it costs in the base, and a little for each edit of it since.
 
 use std::mem;
+use std::sync::Arc;
 
 use tadoc_core::archive::journal::Edit;
 
@@ -179,8 +180,8 @@ impl Editor {
                 return Ok(());
             }
             let corpus = self.corpus()?;
-            let access = Access::open(&corpus, Index::Fast)?;
-            let mut recent = Recent::new(&access, self.reads(&access)?, self.ledger());
+            let access = Arc::new(Access::open(&corpus, Index::Fast)?);
+            let mut recent = Recent::new(access.clone(), self.reads(access)?, self.ledger());
             if self.advance(&mut work, Some(&mut recent))? == Stopped::AtTheEnd {
                 return Ok(());
             }
@@ -191,7 +192,7 @@ impl Editor {
     fn advance(
         &mut self,
         work: &mut Work<'_, '_>,
-        mut recent: Option<&mut Recent<'_, '_>>,
+        mut recent: Option<&mut Recent>,
     ) -> Result<Stopped> {
         loop {
             let Some(operation) = work.batch.get(work.next) else {
@@ -231,7 +232,7 @@ impl Editor {
     }
 
     /// Makes one edit.
-    fn make(&mut self, operation: &Operation, recent: Option<&mut Recent<'_, '_>>) -> Result<()> {
+    fn make(&mut self, operation: &Operation, recent: Option<&mut Recent>) -> Result<()> {
         let edit = self.edit_of(operation)?;
         self.edit(&edit)?;
         if let Some(recent) = recent {
@@ -290,7 +291,7 @@ impl Editor {
     fn end_batch(
         &mut self,
         work: &mut Work<'_, '_>,
-        mut recent: Option<&mut Recent<'_, '_>>,
+        mut recent: Option<&mut Recent>,
     ) -> Result<()> {
         if work.options.offsets == Offsets::Snapshot {
             self.make_together(work, recent.as_deref_mut())?;
@@ -303,7 +304,7 @@ impl Editor {
     fn make_together(
         &mut self,
         work: &mut Work<'_, '_>,
-        mut recent: Option<&mut Recent<'_, '_>>,
+        mut recent: Option<&mut Recent>,
     ) -> Result<()> {
         let mut together = Vec::new();
         for (operation, result) in work.batch.iter().zip(&mut work.results) {
@@ -370,7 +371,7 @@ impl<'w, 'f> Work<'w, 'f> {
     }
 
     /// Answers all reads that wait.
-    fn answer(&mut self, recent: &Recent<'_, '_>) {
+    fn answer(&mut self, recent: &Recent) {
         let (places, questions): (Vec<usize>, Vec<Question>) =
             mem::take(&mut self.questions).into_iter().unzip();
         for (place, answer) in places.into_iter().zip(recent.answer(questions)) {
@@ -379,7 +380,7 @@ impl<'w, 'f> Work<'w, 'f> {
     }
 
     /// Gives the results of all operations before the next one.
-    fn give(&mut self, recent: Option<&mut Recent<'_, '_>>) -> Result<()> {
+    fn give(&mut self, recent: Option<&mut Recent>) -> Result<()> {
         if let Some(recent) = recent {
             self.answer(recent);
         }

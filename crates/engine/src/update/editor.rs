@@ -152,7 +152,7 @@ impl Editor {
     ///
     /// # Errors
     /// [`Error::Gpu`] if a device that is asked for fails.
-    pub(super) fn reads<'a, 'c>(&self, access: &'a Access<'c>) -> Result<Reads<'a, 'c>> {
+    pub(super) fn reads(&self, access: Arc<Access>) -> Result<Reads> {
         #[cfg(feature = "gpu")]
         return Reads::on(access, self.device.clone(), self.choice);
         #[cfg(not(feature = "gpu"))]

@@ -173,7 +173,7 @@ fn a_batch_is_made_as_a_whole_or_not_at_all() {
 }
 
 /// All documents as a device has them.
-fn texts_on_device(on_device: &DeviceAccess<'_, '_>, documents: usize) -> Vec<Vec<u8>> {
+fn texts_on_device(on_device: &DeviceAccess, documents: usize) -> Vec<Vec<u8>> {
     use tadoc_engine::access::{Operation, Outcome};
     let all = |document| Operation::Extract { document, offset: 0, length: u64::MAX };
     let asked: Vec<Operation> = (0..documents as u32).map(all).collect();
@@ -191,7 +191,7 @@ fn inserts_are_made_in_all_segments_or_in_none() {
     let path = folder.path().join("c.tdc");
     archive(&path, 11, 4);
     let corpus = Corpus::open(&path).unwrap();
-    let access = Access::open(&corpus, Index::None).unwrap();
+    let access = Arc::new(Access::open(&corpus, Index::None).unwrap());
     assert!(access.segment_count() > 2);
     let before = texts(&path);
     let edits: Vec<Edit<'_>> = (0..before.len() as u32)
@@ -204,7 +204,7 @@ fn inserts_are_made_in_all_segments_or_in_none() {
         before.iter().map(|text| [b"inserted", &text[..], b"inserted"].concat()).collect();
     // Once to compile kernels.
     let whole = [(); 2].map(|()| {
-        let mut on_device = DeviceAccess::new(&access, Arc::clone(&device)).unwrap();
+        let mut on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(&device)).unwrap();
         let calls = faults.calls();
         on_device.edit_together(&edits).unwrap();
         let calls = faults.calls() - calls;
@@ -212,7 +212,7 @@ fn inserts_are_made_in_all_segments_or_in_none() {
         calls
     });
     let faulted = |fault: &dyn Fn(), said: &str| {
-        let mut on_device = DeviceAccess::new(&access, Arc::clone(&device)).unwrap();
+        let mut on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(&device)).unwrap();
         let taken = faults.taken();
         fault();
         let failed = match on_device.edit_together(&edits) {

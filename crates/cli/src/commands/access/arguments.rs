@@ -94,7 +94,7 @@ impl WorkArguments {
             name if name == Lexer::Whitespace.name() => Lexer::Whitespace,
             other => bail!("{}: there is no lexer {other:?}", archive.path.display()),
         };
-        Ok(Opened { archive, access, documents, lexer })
+        Ok(Opened { archive, access: access.into(), documents, lexer })
     }
 }
 

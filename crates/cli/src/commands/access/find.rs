@@ -92,8 +92,8 @@ impl Find {
                 true => (None, Some(self.format.open()?)),
                 false => (Some(RowWriter::open(&self.format, with_archive)?), None),
             };
-            let asked: Vec<(&access::Access<'_>, &Scope)> =
-                opened.iter().map(|opened| &opened.access).zip(&scopes).collect();
+            let asked: Vec<(&access::Access, &Scope)> =
+                opened.iter().map(|opened| &*opened.access).zip(&scopes).collect();
             let found = access::find(&asked, &query, &analyzer, self.top)?;
             let wanted = opened.iter().map(|opened| Wanted::new(opened, &query.words, &analyzer));
             let wanted = wanted.collect::<tadoc_engine::Result<Vec<_>>>()?;

@@ -3,6 +3,8 @@
 //! An operation on a document runs in the archive that has it. One on all documents runs in each archive, and what comes
 //! of it is merged: offsets in the order of the archives, counts summed, words drawn over all of them.
 
+use std::sync::Arc;
+
 use tadoc_engine::Error;
 use tadoc_engine::access::{Access, Operation, Outcome, Sampled, Scope, sample};
 use tadoc_engine::backend::{Backends, Reads};
@@ -20,7 +22,7 @@ pub struct Documents<'q, 'c> {
 /// Archives, each with what runs operations on it.
 pub struct Joined<'q, 'c> {
     pub documents: Documents<'q, 'c>,
-    reads: Vec<Reads<'q, 'c>>,
+    reads: Vec<Reads>,
 }
 
 /// An operation, and the archive that it is about; `None` for all of them.
@@ -141,9 +143,9 @@ impl<'q, 'c> Joined<'q, 'c> {
         backends: &Backends,
         operations: u64,
     ) -> anyhow::Result<Self> {
-        let reads = opened
-            .iter()
-            .map(|opened| opened.told(Reads::new(&opened.access, backends, operations)));
+        let reads = opened.iter().map(|opened| {
+            opened.told(Reads::new(Arc::clone(&opened.access), backends, operations))
+        });
         let reads = reads.collect::<anyhow::Result<_>>()?;
         Ok(Self { documents: Documents { opened }, reads })
     }
@@ -185,8 +187,8 @@ impl<'q, 'c> Joined<'q, 'c> {
         match located.operation {
             Operation::Sample { count, seed, .. } if self.is_drawn_from_all(located) => {
                 let opened = self.documents.opened.iter();
-                let archives: Vec<(&Access<'_>, &Scope)> =
-                    opened.map(|opened| (&opened.access, &Scope::All)).collect();
+                let archives: Vec<(&Access, &Scope)> =
+                    opened.map(|opened| (&*opened.access, &Scope::All)).collect();
                 Some(sample(&archives, count, seed).map(Answer::Words))
             }
             _ => None,

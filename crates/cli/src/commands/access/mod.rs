@@ -24,6 +24,7 @@ mod search;
 mod snippet;
 
 use std::path::Path;
+use std::sync::Arc;
 
 use clap::Subcommand;
 use tadoc_engine::{Document, Lexer, access};
@@ -64,7 +65,7 @@ impl Access {
 /// An archive that is open for random access.
 struct Opened<'c> {
     archive: &'c Archive,
-    access: access::Access<'c>,
+    access: Arc<access::Access>,
     documents: &'c [Document],
     lexer: Lexer,
 }

@@ -45,11 +45,7 @@ pub fn prepare(pool: &PoolArguments) -> anyhow::Result<()> {
 
 /// Opens an archive in a pool, and tells what was there.
 #[cfg(feature = "pool")]
-pub fn open<'c>(
-    pool: &PoolArguments,
-    corpus: &'c Corpus,
-    quiet: bool,
-) -> tadoc_engine::Result<Access<'c>> {
+pub fn open(pool: &PoolArguments, corpus: &Corpus, quiet: bool) -> tadoc_engine::Result<Access> {
     let (path, persist) = pool.file()?;
     let (access, found) = Access::in_pool(corpus, path, persist, patience())?;
     // That everything was there is what one expects of the second question, and not worth telling.
@@ -63,7 +59,7 @@ pub fn open<'c>(
 
 /// Tells what was found damaged while it was read, and is made again.
 #[cfg(feature = "pool")]
-pub fn tell_made_again(access: &Access<'_>) {
+pub fn tell_made_again(access: &Access) {
     for segment in access.made_again() {
         crate::failure::print_note(&format!(
             "made again: segment {segment} in the pool, which was damaged"
@@ -77,9 +73,9 @@ pub fn prepare(_: &PoolArguments) -> anyhow::Result<()> {
 }
 
 #[cfg(not(feature = "pool"))]
-pub fn open<'c>(_: &PoolArguments, _: &'c Corpus, _: bool) -> tadoc_engine::Result<Access<'c>> {
+pub fn open<'c>(_: &PoolArguments, _: &'c Corpus, _: bool) -> tadoc_engine::Result<Access> {
     Err(tadoc_engine::Error::NoPoolBackend)
 }
 
 #[cfg(not(feature = "pool"))]
-pub fn tell_made_again(_: &Access<'_>) {}
+pub fn tell_made_again(_: &Access) {}

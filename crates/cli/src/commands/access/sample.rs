@@ -66,8 +66,8 @@ impl Sample {
             let columns = self.with_archive.columns(COLUMNS);
             let mut writer = RowWriter::open(&self.format, columns)?;
             writer.show_all();
-            let asked: Vec<(&access::Access<'_>, &Scope)> =
-                opened.iter().map(|opened| &opened.access).zip(&scopes).collect();
+            let asked: Vec<(&access::Access, &Scope)> =
+                opened.iter().map(|opened| &*opened.access).zip(&scopes).collect();
             let (mut drawn, mut written) = (0, Ok(()));
             let sampled = access::sample_each(&asked, self.count, seed, &mut |words| {
                 drawn += words.len();
