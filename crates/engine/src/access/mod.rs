@@ -66,6 +66,7 @@ pub use find::{Found, Query, find};
 pub use phrase::Phrase;
 pub(crate) use phrase::words;
 pub use sample::{Sampled, sample, sample_each};
+pub use search::Search;
 pub use segment::{Segment, Slices};
 pub(crate) use store::check;
 pub use store::{store, store_with};
