@@ -65,7 +65,7 @@ pub use device::DeviceAccess;
 pub use find::{Found, Query, find};
 pub use phrase::Phrase;
 pub(crate) use phrase::words;
-pub use sample::{Sampled, sample, sample_each};
+pub use sample::{Draws, Sampled, sample};
 pub use search::Search;
 pub use segment::{Segment, Slices};
 pub(crate) use store::check;

@@ -1,7 +1,7 @@
 //! `tadoc sample`: words drawn at random.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use clap::Args;
 use tadoc_engine::access::{self, Sampled, Scope};
@@ -68,22 +68,15 @@ impl Sample {
             writer.show_all();
             let asked: Vec<(&access::Access, &Scope)> =
                 opened.iter().map(|opened| &*opened.access).zip(&scopes).collect();
-            let (mut drawn, mut written) = (0, Ok(()));
-            let sampled = access::sample_each(&asked, self.count, seed, &mut |words| {
+            let mut draws = told(opened, access::Draws::new(&asked, self.count, seed))?;
+            let mut drawn = 0;
+            let mut next = || draws.next(asked.iter().map(|(access, _)| *access));
+            while let Some(words) = told(opened, next())? {
                 drawn += words.len();
-                let rows = Words { opened, words };
+                let rows = Words { opened, words: &words };
                 let archive_of = |row: u64| opened[words[row as usize].archive].path();
                 let write = |rows: &dyn Rows| writer.write(rows);
-                written = self.with_archive.write(columns, &rows, &archive_of, write);
-                match written {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            });
-            written?;
-            match opened {
-                [only] => only.told(sampled)?,
-                _ => sampled?,
+                self.with_archive.write(columns, &rows, &archive_of, write)?;
             }
             writer.finish()?;
             if drawn == 0 && self.count > 0 {
@@ -92,6 +85,14 @@ impl Sample {
             }
             Ok(Outcome::Done)
         })
+    }
+}
+
+/// What goes wrong in reading the only archive is told with its path.
+fn told<T>(opened: &[Opened<'_>], result: tadoc_engine::Result<T>) -> anyhow::Result<T> {
+    match opened {
+        [only] => only.told(result),
+        _ => Ok(result?),
     }
 }
 
