@@ -63,8 +63,7 @@ pub use batch::{Operation, Outcome};
 #[cfg(feature = "gpu")]
 pub use device::DeviceAccess;
 pub use find::{Found, Query, find};
-pub use phrase::Phrase;
-pub(crate) use phrase::words;
+pub use phrase::{Phrase, words};
 pub use sample::{Draws, Sampled, sample};
 pub use search::Search;
 pub use segment::{Segment, Slices};
@@ -150,7 +149,7 @@ impl Access {
     }
 
     /// The lexer of the archive.
-    pub(crate) fn lexer(&self) -> Lexer {
+    pub fn lexer(&self) -> Lexer {
         self.lexer
     }
 

@@ -151,7 +151,7 @@ impl Rows for TfIdfRows<'_> {
         let numbers = self.network.documents();
         self.entries(rows, |document, term, weight| {
             each(&[
-                Value::Text(self.labels.documents[numbers[document] as usize]),
+                Value::Text(self.labels.documents.get(numbers[document])),
                 Value::Text(self.labels.terms.get(term)),
                 Value::Real(weight),
             ]);

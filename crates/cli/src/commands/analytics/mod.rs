@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use tadoc_engine::answer::{Answer, Column, Labels, Position, Rows};
+use tadoc_engine::answer::{Answer, Column, Labels, Names, Position, Rows};
 use tadoc_engine::backend::{Backends, Choice, Run};
 use tadoc_engine::view::{Detail, Origin};
 use tadoc_engine::{Answered, Corpus, Limits, View};
@@ -200,9 +200,11 @@ fn ask(
 
     let numbered = with_archive.map(|_| Numbered::new(&archives)).transpose()?;
     let numbers = numbered.as_ref().map_or(Vec::new(), Numbered::labels);
-    let numbers: Vec<&[u8]> = numbers.iter().map(|label| &label[..]).collect();
-    let documents = if numbered.is_some() { &numbers } else { &names };
-    let labels = Labels { terms: view.terms().texts(), documents };
+    let documents: Names = match numbered {
+        Some(_) => numbers.iter().collect(),
+        None => names.iter().collect(),
+    };
+    let labels = Labels { terms: view.terms().texts(), documents: documents.texts() };
     let mut destination = Destination { is_matrix, columns, numbered, writer };
     write(&*run.answered.answer, labels, &mut destination, &mut costs)?;
     let writer = destination.writer;
