@@ -76,6 +76,40 @@ pub enum Error {
         /// How long a line may be.
         most: u64,
     },
+    /// Something went wrong in one of the archives that are asked.
+    #[error("{}: {error}", archive.display())]
+    InArchive {
+        /// Which one.
+        archive: PathBuf,
+        /// What went wrong.
+        error: Box<Error>,
+    },
+    /// Several archives have a document of that name, and one is wanted.
+    #[error(
+        "{:?} is in {}, and one document is wanted",
+        escape(name),
+        archives.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" and in ")
+    )]
+    Ambiguous {
+        /// The name asked for.
+        name: Vec<u8>,
+        /// The archives that have it.
+        archives: Vec<PathBuf>,
+    },
+    /// What was asked for as a document is a folder of documents.
+    #[error("there is no document {:?}, but a folder of that name", escape(name))]
+    IsFolder {
+        /// The name asked for.
+        name: Vec<u8>,
+    },
+    /// What was asked for is neither the name of a document nor a glob.
+    #[error("no document is called {:?}, and it is no glob either: {reason}", escape(glob))]
+    BadGlob {
+        /// What was asked for.
+        glob: Vec<u8>,
+        /// Why it is no glob.
+        reason: String,
+    },
     /// There is no document of that name.
     #[error("the archive has no document {:?}; `tadoc list` shows what it has", escape(name))]
     NoSuchDocument {
@@ -377,7 +411,7 @@ impl Error {
     /// Whether an archive holds other bytes than were written, or fewer.
     pub fn is_damage(&self) -> bool {
         use tadoc_core::Error as Archive;
-        match self {
+        match self.innermost() {
             Self::WrongDigest { .. } => true,
             Self::Archive(error) => matches!(
                 error,
@@ -394,7 +428,7 @@ impl Error {
 
     /// Whether what was asked for needs more memory than was allowed for the archive.
     pub fn is_memory_limit(&self) -> bool {
-        matches!(self, Self::Archive(tadoc_core::Error::MemoryLimit { .. }))
+        matches!(self.innermost(), Self::Archive(tadoc_core::Error::MemoryLimit { .. }))
     }
 
     /// What a backend has errors of its own for.
@@ -411,6 +445,25 @@ impl Error {
         match error.downcast::<Self>() {
             Ok(own) => *own,
             Err(error) => Self::Archive(tadoc_core::Error::Backend(error)),
+        }
+    }
+
+    /// The same error, of an archive; one that names a file already, or is nobody's, stays as it is.
+    #[must_use]
+    pub fn of_archive(self, path: &std::path::Path) -> Self {
+        match self {
+            Self::Io { .. } | Self::Exists { .. } | Self::Cancelled | Self::InArchive { .. } => {
+                self
+            }
+            error => Self::InArchive { archive: path.to_owned(), error: Box::new(error) },
+        }
+    }
+
+    /// What went wrong, without the archive that it went wrong in.
+    pub fn innermost(&self) -> &Self {
+        match self {
+            Self::InArchive { error, .. } => error.innermost(),
+            error => error,
         }
     }
 

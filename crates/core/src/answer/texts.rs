@@ -72,13 +72,19 @@ impl Names {
     }
 }
 
+impl<N: AsRef<[u8]>> Extend<N> for Names {
+    fn extend<I: IntoIterator<Item = N>>(&mut self, names: I) {
+        for name in names {
+            self.bytes.extend_from_slice(name.as_ref());
+            self.ends.push(self.bytes.len() as u64);
+        }
+    }
+}
+
 impl<N: AsRef<[u8]>> FromIterator<N> for Names {
     fn from_iter<I: IntoIterator<Item = N>>(names: I) -> Self {
         let mut all = Self::default();
-        for name in names {
-            all.bytes.extend_from_slice(name.as_ref());
-            all.ends.push(all.bytes.len() as u64);
-        }
+        all.extend(names);
         all
     }
 }
