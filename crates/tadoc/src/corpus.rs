@@ -4,10 +4,10 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use tadoc_engine::Error;
+use tadoc_engine::{Error, MemoryLimit};
 use tadoc_engine::access::{Access, Index};
 #[cfg(feature = "pool")]
-use tadoc_engine::backend::PoolFile;
+use tadoc_engine::backend::{PoolFile, notes};
 use tadoc_engine::backend::{Backends, Choice};
 #[cfg(feature = "pool")]
 use tadoc_engine::pool::{Patience, Persist};
@@ -55,6 +55,9 @@ pub(crate) struct Part {
     pub(crate) first: u32,
     place: ReadFrom,
     access: OnceLock<Arc<Access>>,
+    /// What a pool had of it, a line each.
+    #[cfg(feature = "pool")]
+    found: OnceLock<Vec<String>>,
 }
 
 /// What random access reads.
@@ -76,7 +79,14 @@ impl Part {
             ReadFrom::Archive(most) => Access::open(&self.archive, *most),
             #[cfg(feature = "pool")]
             ReadFrom::Pool { path, persist, patience } => {
-                Access::in_pool(&self.archive, path, *persist, *patience).map(|(access, _)| access)
+                let opened = Access::in_pool(&self.archive, path, *persist, *patience);
+                opened.map(|(access, found)| {
+                    // That everything was there is expected of the second question.
+                    if !(found.made.is_empty() && found.discarded.is_empty()) {
+                        let _ = self.found.set(notes(&[found]));
+                    }
+                    access
+                })
             }
         };
         let access = self.named(access)?;
@@ -136,6 +146,12 @@ impl OpenOptions {
         Self { archive: self.archive.memory(bytes), ..self }
     }
 
+    /// The same as a limit of any kind.
+    #[must_use]
+    pub fn memory_limit(self, memory: MemoryLimit) -> Self {
+        Self { archive: self.archive.memory_limit(memory), ..self }
+    }
+
     /// The most that is used of a stored index. Answers are the same with any.
     #[must_use]
     pub fn index(self, most: Index) -> Self {
@@ -186,6 +202,8 @@ impl OpenOptions {
                 first: number,
                 place: self.place.clone(),
                 access: OnceLock::new(),
+                #[cfg(feature = "pool")]
+                found: OnceLock::new(),
             });
             first = next;
         }
@@ -289,7 +307,17 @@ impl Corpus {
 
     /// What a pool found, resumed and made again so far, a line each; nothing without a pool.
     pub fn notes(&self) -> Vec<String> {
-        self.inner.backends.notes()
+        #[cfg_attr(not(feature = "pool"), expect(unused_mut, reason = "there are no pools"))]
+        let mut notes = self.inner.backends.notes();
+        #[cfg(feature = "pool")]
+        for part in self.parts() {
+            notes.extend(part.found.get().into_iter().flatten().cloned());
+            let again = part.access.get().map_or(Vec::new(), |access| access.made_again());
+            notes.extend(again.into_iter().map(|segment| {
+                format!("made again: segment {segment} in the pool, which was damaged")
+            }));
+        }
+        notes
     }
 
     pub(crate) fn parts(&self) -> &[Part] {

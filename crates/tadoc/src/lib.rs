@@ -67,6 +67,7 @@ pub use grep::{Grep, GrepLine, GrepSink};
 pub use hits::{Hit, Hits};
 pub use phrase::Phrase;
 pub use query::{Query, TaskQuery};
+pub use select::match_names;
 
 pub use tadoc_core::answer::{Column, ColumnKind, Entries, Names, Position, Rows, Value};
 pub use tadoc_core::archive::{Info, Level, SectionInfo, SegmentInfo, Timestamp};
@@ -79,7 +80,7 @@ pub use tadoc_engine::grep::{
 pub use tadoc_engine::view::Origin;
 pub use tadoc_engine::{
     Analyzer, Builder, CompressOptions, CompressReport, Corpus as Archive, CorpusFile as File,
-    Editor, EditsInfo, Error, Existing, Input, Language, Lexer, Observer, Phase, RestoreReport,
+    Editor, EditsInfo, Error, Existing, Input, Language, Lexer, MemoryLimit, Observer, Phase, RestoreReport,
     Result, SkippedFile, Source, Split, StopWords, VerifyReport, compress, exit_on_truncated_files,
     text, threads, transcode,
 };

@@ -40,13 +40,57 @@ impl Selection {
     }
 }
 
-/// The documents that a name or glob stands for, in order. A glob may match none.
+/// Names in byte order, wherever they lie.
+struct Table<'t> {
+    length: usize,
+    name: &'t dyn Fn(usize) -> &'t [u8],
+}
+
+/// The places of sorted names that a name or glob stands for, ascending: a name that is there, else one that is there when
+/// it is read back from how `tadoc list` prints it, else a glob. A glob may match none.
 ///
 /// # Errors
-/// [`Error::NoSuchDocument`] for a name that no archive has, [`Error::IsFolder`] if it is that of a folder,
-/// [`Error::BadGlob`].
+/// [`Error::NoSuchDocument`], [`Error::IsFolder`] if names begin with it and a `/`, [`Error::BadGlob`].
+///
+/// ```
+/// # fn main() -> tadoc::Result<()> {
+/// let names = ["logs/1", "logs/2", "notes"];
+/// assert_eq!(tadoc::match_names(&names, b"logs/*")?, [0, 1]);
+/// assert!(matches!(tadoc::match_names(&names, b"logs"), Err(tadoc::Error::IsFolder { .. })));
+/// # Ok(())
+/// # }
+/// ```
+pub fn match_names(names: &[impl AsRef<[u8]>], asked: &[u8]) -> Result<Vec<usize>> {
+    find(&[Table { length: names.len(), name: &|place| names[place].as_ref() }], asked)
+}
+
+/// The documents of a corpus that a name or glob stands for.
 pub(crate) fn matching(corpus: &Corpus, asked: &[u8]) -> Result<Vec<DocumentId>> {
-    let found = named(corpus, asked)?;
+    with_tables(corpus, |tables| find(tables, asked))
+}
+
+/// The documents of a name, or of what it is when it is read back from how it is printed: at most one of each
+/// archive.
+pub(crate) fn named(corpus: &Corpus, name: &[u8]) -> Result<Vec<DocumentId>> {
+    with_tables(corpus, |tables| Ok(exact(tables, name)))
+}
+
+fn with_tables(
+    corpus: &Corpus,
+    find: impl FnOnce(&[Table<'_>]) -> Result<Vec<usize>>,
+) -> Result<Vec<DocumentId>> {
+    let documents = corpus.parts().iter().map(|part| part.named(part.archive.documents()));
+    let documents = documents.collect::<Result<Vec<_>>>()?;
+    let names: Vec<_> =
+        documents.iter().map(|documents| |place: usize| &*documents[place].name).collect();
+    let tables = documents.iter().zip(&names);
+    let tables: Vec<Table<'_>> =
+        tables.map(|(documents, name)| Table { length: documents.len(), name }).collect();
+    Ok(find(&tables)?.into_iter().map(|number| DocumentId(number as u32)).collect())
+}
+
+fn find(tables: &[Table<'_>], asked: &[u8]) -> Result<Vec<usize>> {
+    let found = exact(tables, asked);
     if !found.is_empty() {
         return Ok(found);
     }
@@ -58,46 +102,100 @@ pub(crate) fn matching(corpus: &Corpus, asked: &[u8]) -> Result<Vec<DocumentId>>
             .build()
             .map_err(|error| bad(error.kind().to_string()))?
             .compile_matcher();
-        let mut found = Vec::new();
-        for part in corpus.parts() {
-            let documents = part.named(part.archive.documents())?;
-            found.extend((part.first..).zip(documents).filter_map(|(number, document)| {
-                let is_match = glob.is_match_candidate(&Candidate::from_bytes(&document.name));
-                is_match.then_some(DocumentId(number))
-            }));
-        }
-        return Ok(found);
+        let names = tables.iter().flat_map(|table| (0..table.length).map(|place| (table.name)(place)));
+        let matches = names
+            .enumerate()
+            .filter(|(_, name)| glob.is_match_candidate(&Candidate::from_bytes(name)));
+        return Ok(matches.map(|(number, _)| number).collect());
     }
     let mut folder = asked.strip_suffix(b"/").unwrap_or(asked).to_vec();
     folder.push(b'/');
-    for part in corpus.parts() {
-        let documents = part.named(part.archive.documents())?;
-        let next = documents.partition_point(|document| *document.name < *folder);
-        if documents.get(next).is_some_and(|document| document.name.starts_with(&folder)) {
-            return Err(Error::IsFolder { name: asked.to_vec() });
-        }
-    }
-    Err(Error::NoSuchDocument { name: asked.to_vec() })
+    let is_folder = tables.iter().any(|table| {
+        let next = lower_bound(table, &folder);
+        next < table.length && (table.name)(next).starts_with(&folder)
+    });
+    let name = asked.to_vec();
+    Err(if is_folder { Error::IsFolder { name } } else { Error::NoSuchDocument { name } })
 }
 
-/// The documents of a name, or of what it is when it is read back from how it is printed: at most one of each
-/// archive.
-pub(crate) fn named(corpus: &Corpus, name: &[u8]) -> Result<Vec<DocumentId>> {
-    let found = with_name(corpus, name)?;
-    let unescaped = str::from_utf8(name).ok().and_then(unescape);
-    match unescaped {
-        Some(unescaped) if found.is_empty() => with_name(corpus, &unescaped),
-        _ => Ok(found),
+fn exact(tables: &[Table<'_>], name: &[u8]) -> Vec<usize> {
+    let found = with_name(tables, name);
+    match str::from_utf8(name).ok().and_then(unescape) {
+        Some(unescaped) if found.is_empty() => with_name(tables, &unescaped),
+        _ => found,
     }
 }
 
-fn with_name(corpus: &Corpus, name: &[u8]) -> Result<Vec<DocumentId>> {
-    let mut found = Vec::new();
-    for part in corpus.parts() {
-        let documents = part.named(part.archive.documents())?;
-        if let Ok(place) = documents.binary_search_by(|document| (*document.name).cmp(name)) {
-            found.push(DocumentId(part.first + place as u32));
+fn with_name(tables: &[Table<'_>], name: &[u8]) -> Vec<usize> {
+    let (mut found, mut first) = (Vec::new(), 0);
+    for table in tables {
+        let place = lower_bound(table, name);
+        if place < table.length && (table.name)(place) == name {
+            found.push(first + place);
+        }
+        first += table.length;
+    }
+    found
+}
+
+/// How many names of a table are before another. O(log names).
+fn lower_bound(table: &Table<'_>, name: &[u8]) -> usize {
+    let (mut low, mut high) = (0, table.length);
+    while low < high {
+        let middle = low + (high - low) / 2;
+        match (table.name)(middle) < name {
+            true => low = middle + 1,
+            false => high = middle,
         }
     }
-    Ok(found)
+    low
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&[u8]; 6] =
+        [b"[a]", b"b\tc", b"logs/1.log", b"logs/old/2.log", b"notes.txt", b"x\xff.log"];
+
+    fn found(asked: &str) -> Vec<usize> {
+        match_names(&NAMES, asked.as_bytes()).unwrap()
+    }
+
+    #[test]
+    fn several_archives_are_one_corpus() {
+        let some = &NAMES[1..3];
+        let tables = [
+            Table { length: some.len(), name: &|place| some[place] },
+            Table { length: NAMES.len(), name: &|place| NAMES[place] },
+        ];
+        let found = |asked: &str| find(&tables, asked.as_bytes()).unwrap();
+        assert_eq!(found("b\\tc"), [0, 3]);
+        assert_eq!(found("notes.txt"), [6]);
+        // A name in one of them is no glob for the others.
+        assert_eq!(found("[a]"), [2]);
+        assert_eq!(found("*.log"), [1, 4, 5, 7]);
+        assert!(matches!(find(&tables, b"logs"), Err(Error::IsFolder { .. })));
+    }
+
+    #[test]
+    fn names_are_exact_first_then_escaped_then_globs() {
+        assert_eq!(found("notes.txt"), [4]);
+        assert_eq!(found("[a]"), [0]);
+        assert_eq!(found("b\tc"), [1]);
+        assert_eq!(found("b\\tc"), [1]);
+        assert_eq!(found("x\\xff.log"), [5]);
+        assert_eq!(found("*.log"), [2, 3, 5]);
+        assert_eq!(found("logs/?.log"), [2]);
+        assert_eq!(found("*.pdf"), []);
+        assert!(matches!(match_names(&NAMES, b"[z"), Err(Error::BadGlob { .. })));
+    }
+
+    #[test]
+    fn what_is_not_there() {
+        let error = |asked: &str| match_names(&NAMES, asked.as_bytes()).unwrap_err();
+        assert!(matches!(error("notes"), Error::NoSuchDocument { .. }));
+        assert!(matches!(error("logs"), Error::IsFolder { .. }));
+        assert!(matches!(error("logs/"), Error::IsFolder { .. }));
+    }
 }
