@@ -5,7 +5,7 @@
 //! lengths of a few symbols, then one step down for each level of rules.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use memchr::memmem;
 use tadoc_core::archive::{Archive, Index, WordDocuments};
@@ -86,7 +86,7 @@ impl<'c> Segment<'c> {
             number,
             navigation,
             root: root?.map(OnceLock::from).unwrap_or_default(),
-            tokens: TokenStore::new(dictionary, text_bytes),
+            tokens: TokenStore::new(Arc::new(dictionary), text_bytes),
             word_documents: word_documents?.map(OnceLock::from).unwrap_or_default(),
             texts: OnceLock::new(),
             mapped: index,
