@@ -19,7 +19,6 @@ use super::{EditedText, Ledger};
 use crate::backend::Choice;
 use crate::corpus::OpenOptions;
 use crate::error::{Error, Result};
-use crate::threads;
 
 /// What a commit promises when it returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
@@ -194,7 +193,6 @@ pub(super) fn lock(place: &Mutex<Place>) -> MutexGuard<'_, Place> {
 
 impl OpenArchive {
     pub(super) fn new(path: &Path, memory: MemoryLimit) -> Result<Self> {
-        threads::ready()?;
         let (archive, journal, writer) = JournalWriter::open_within(path, memory)?;
         let mut ledger = Ledger::new(Arc::new(archive.documents()?));
         ledger.replay(&journal)?;

@@ -23,6 +23,7 @@ use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::names;
 use crate::origin::Naming;
+use crate::threads;
 
 /// Edits of an archive that are made together, by [`Transaction::commit`], or not at all. Dropped,
 /// it is rolled back. It sees its own edits; readers of the archive do not before it is committed.
@@ -202,7 +203,11 @@ impl Transaction {
 
     /// The corpus as it is now, with the edits of this transaction, which is not committed by that.
     /// The first call reads the edits that are behind the archive: O(edits).
+    ///
+    /// # Errors
+    /// As [`Corpus::open`].
     pub fn corpus(&mut self) -> Result<Corpus> {
+        threads::ready()?;
         let text = self.text()?;
         let OpenArchive { archive, ledger, .. } = self.open();
         Corpus::stored(archive.try_clone()?).with_edits(ledger, text)

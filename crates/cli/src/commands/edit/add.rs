@@ -18,7 +18,7 @@ use tadoc_engine::{
 
 use super::Session;
 use super::arguments::EditArguments;
-use crate::arguments::examples;
+use crate::arguments::{Threads, examples};
 use crate::commands::{about, summary};
 use crate::failure::{Outcome, print_warning};
 use crate::inputs;
@@ -126,7 +126,9 @@ impl Add {
             };
             Ok(found.into_iter().enumerate().filter_map(named).collect())
         };
-        let copies = find().map_err(|error| about(&self.archive, error))?;
+        let pool = Threads::default().pool()?;
+        let copies = tadoc_engine::threads::install(&pool, find);
+        let copies = copies.map_err(|error| about(&self.archive, error))?;
         for (number, other) in copies.iter().take(NAMED) {
             print_warning(&format!(
                 "{:?} has the same bytes as {:?}, which was there already: both count from now on",
