@@ -1,6 +1,6 @@
 //! What can go wrong, worded for the person who meets it: what was expected, what was found, what to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::analyzer::language::names;
 use crate::analyzer::{Language, StopWords};
@@ -175,6 +175,16 @@ pub enum Error {
     /// The view has counts only, and no documents.
     #[error("this view has counts only; make a whole one for any task but word count and sort")]
     CountsOnly,
+    /// A number that is out of its range.
+    #[error("{name} is {range}, not {given}")]
+    BadParameter {
+        /// What it is.
+        name: &'static str,
+        /// The number.
+        given: f64,
+        /// What is possible.
+        range: &'static str,
+    },
     /// A length that is not possible.
     #[error("{what} has {least} to {most} terms, not {given}")]
     BadLength {
@@ -378,6 +388,15 @@ pub enum Error {
         /// The archive.
         path: PathBuf,
     },
+    /// An editor has lent its archive to a transaction.
+    #[error(
+        "{} has a transaction that is open; commit it or roll it back first",
+        path.display()
+    )]
+    TransactionOpen {
+        /// The archive.
+        path: PathBuf,
+    },
     /// The system refused to start a thread.
     #[error(
         "cannot start a thread: {source}; allow more processes (`ulimit -u`) or more memory, or end others"
@@ -464,6 +483,21 @@ impl Error {
         match self {
             Self::InArchive { error, .. } => error.innermost(),
             error => error,
+        }
+    }
+
+    /// The file that the message names, if it names one that is no pool.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Archive(error) => error.path(),
+            Self::Io { path, .. }
+            | Self::Exists { path }
+            | Self::Changed { path }
+            | Self::LongLine { path, .. }
+            | Self::HasEdits { path, .. }
+            | Self::EditorFailed { path }
+            | Self::TransactionOpen { path } => Some(path),
+            _ => None,
         }
     }
 

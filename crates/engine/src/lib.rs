@@ -72,7 +72,8 @@
 //!
 //! Compressing and transcoding have a thread pool of their own. [`CompressOptions`] bounds threads and memory:
 //! text beyond the bound becomes further segments of the same archive. Restoring holds one segment at a time, a view is
-//! in memory as a whole; both work in the rayon pool that they are called in. The crate sets up nothing global.
+//! in memory as a whole; both work in the rayon pool that they are called in, and where there is none, in rayon's
+//! global one, which opening an archive starts, as what rayon does itself panics where threads are refused.
 //!
 //! # Signals
 //!
@@ -125,4 +126,4 @@ pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, T
 pub use tadoc_core::new_file;
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 pub use tadoc_core::{Answered, Limits, MemoryLimit, Strategy, Task, View, answer, unfinished};
-pub use update::{Durability, Edit, Editor, Offsets};
+pub use update::{Durability, Edit, Editor, Offsets, Transaction};

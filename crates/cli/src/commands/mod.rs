@@ -68,15 +68,14 @@ fn open(archive: &Path) -> anyhow::Result<Corpus> {
 /// An error of the library in working on an archive, with the archive's path where it does not tell a path
 /// itself.
 fn about(archive: &Path, error: tadoc_engine::Error) -> anyhow::Error {
-    let path = archive.display().to_string();
     let tells = match &error {
         tadoc_engine::Error::Cancelled
         | tadoc_engine::Error::Io { .. }
         | tadoc_engine::Error::Exists { .. } => true,
-        other => other.to_string().contains(&path),
+        other => other.path() == Some(archive),
     };
     let error = anyhow::Error::from(error);
-    if tells { error } else { error.context(path) }
+    if tells { error } else { error.context(archive.display().to_string()) }
 }
 
 /// Prints a line for people who watch: to standard error if that is a terminal.

@@ -7,7 +7,7 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
-use tadoc_engine::access::{self, Found, Scope};
+use tadoc_engine::access::{self, Bm25, Found, Query, Scope};
 use tadoc_engine::answer::{Column, Rows, Value};
 
 use super::arguments::AccessArguments;
@@ -34,8 +34,8 @@ const WORD: Style = AnsiColor::Red.on_default().bold();
 ///
 /// Columns: document, score, snippet; best first; with --with-archive the archive first. A document need not
 /// have all of the words. A phrase in double quotes is required, and what has - or NOT before it is excluded.
-/// Scores are those of BM25 (k1 = 1.2, b = 0.75) over the documents that are asked, in all archives; the snippet
-/// is from where most of the words are together, in one line.
+/// Scores are those of BM25 over the documents that are asked, in all archives; the snippet is from where most of
+/// the words are together, in one line.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc find [OPTIONS] ARCHIVE... 'WORDS'",
@@ -54,6 +54,16 @@ pub struct Find {
     /// The N best documents only
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one())]
     top: usize,
+
+    /// BM25's term frequency saturation
+    ///
+    /// 0 or more: the higher, the longer further occurrences of a word count.
+    #[arg(long, value_name = "K1", default_value_t = 1.2)]
+    k1: f64,
+
+    /// BM25's length normalisation, 0 (none) to 1
+    #[arg(long, value_name = "B", default_value_t = 0.75)]
+    b: f64,
 
     /// No snippets: document and score only
     #[arg(long)]
@@ -82,7 +92,8 @@ impl Find {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let analyzer = self.terms.analyzer()?;
         let (archives, words) = archives_and_last(&self.given, "find", "'WORDS'")?;
-        let query = find_query::parse(words.as_encoded_bytes())?;
+        let bm25 = Bm25::new(self.k1, self.b)?;
+        let query = Query { bm25, ..find_query::parse(words.as_encoded_bytes())? };
         self.reading.open(&archives, quiet, |opened| {
             let Some(scopes) = self.documents.scopes(opened)? else { return Ok(Outcome::Negative) };
             let columns = if self.no_snippets { &COLUMNS[..2] } else { COLUMNS };

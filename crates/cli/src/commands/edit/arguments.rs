@@ -23,8 +23,7 @@ pub enum Durability {
 impl From<Durability> for tadoc_engine::Durability {
     fn from(durability: Durability) -> Self {
         match durability {
-            Durability::Operation => Self::Operation,
-            Durability::Batch => Self::Batch,
+            Durability::Operation | Durability::Batch => Self::Sync,
             Durability::None => Self::None,
         }
     }

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use rayon::prelude::*;
-use tadoc_engine::Editor;
+use tadoc_engine::Document;
 use tadoc_engine::text::escape;
-use tadoc_engine::update::{BatchOptions, Operation, Outcome as Answer};
+use tadoc_engine::update::{BatchOptions, Operation, Outcome as Answer, Transactions};
 
-use super::arguments::EditArguments;
+use super::arguments::{Durability, EditArguments};
 use super::{Session, weight};
 use crate::arguments::{Threads, examples};
 use crate::commands::backend::BackendArguments;
@@ -109,7 +109,7 @@ impl Batches {
             has_ended: false,
         };
         let mut tally = Tally::default();
-        let ended = self.run_all(&mut session, &mut source, &mut output, &mut tally);
+        let ended = self.run_all(&session, &mut source, &mut output, &mut tally);
         if ended.is_err() {
             // What was told before is complete.
             let _ = output.flush();
@@ -127,7 +127,7 @@ impl Batches {
     /// Runs all that comes, and compresses again in between.
     fn run_all(
         &self,
-        session: &mut Session,
+        session: &Session,
         source: &mut Source,
         output: &mut Output,
         tally: &mut Tally,
@@ -138,13 +138,17 @@ impl Batches {
                 Offsets::Snapshot => tadoc_engine::Offsets::Snapshot,
             },
             durability: self.editing.durability.into(),
+            transactions: match self.editing.durability {
+                Durability::Operation => Transactions::Edit,
+                Durability::Batch | Durability::None => Transactions::Batch,
+            },
         };
         while !source.has_ended {
-            let names = Names::of(&session.editor);
-            let mut room = self
-                .editing
-                .recompress
-                .map(|most| most.saturating_sub(weight(session.editor.pending())) + 1);
+            let transaction = session.begin()?;
+            let names = Names::of(transaction.documents());
+            let pending = weight(transaction.pending());
+            drop(transaction);
+            let mut room = self.editing.recompress.map(|most| most.saturating_sub(pending) + 1);
             let waiting = RefCell::new(VecDeque::new());
             let run = session.editor.run(
                 &mut || source.next(&names, &mut waiting.borrow_mut(), &mut room),
@@ -315,9 +319,9 @@ struct Names {
 }
 
 impl Names {
-    fn of(editor: &Editor) -> Self {
+    fn of(documents: Vec<Document>) -> Self {
         let mut names = Self { by_printed: HashMap::new(), with_backslash: HashSet::new() };
-        for document in editor.documents() {
+        for document in documents {
             let is_plain = |&byte: &u8| (b' '..0x7f).contains(&byte) && byte != b'\\';
             if document.name.iter().all(is_plain) {
                 continue;

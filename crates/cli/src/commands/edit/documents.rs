@@ -43,12 +43,13 @@ pub struct Remove {
 
 impl Remove {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let mut session = Session::open(&self.archive, &self.editing, quiet)?;
+        let session = Session::open(&self.archive, &self.editing, quiet)?;
+        let mut transaction = session.begin()?;
         let mut numbers = Vec::new();
         if self.glob {
-            let documents = session.editor.documents();
+            let documents = transaction.documents();
             for place in select::find_all(&[&documents], &self.documents)? {
-                numbers.push(session.editor.find(&documents[place].name)?);
+                numbers.push(transaction.find(&documents[place].name)?);
             }
             if numbers.is_empty() {
                 print_error("no document matches; `tadoc list` shows what the archive has");
@@ -56,15 +57,15 @@ impl Remove {
             }
         } else {
             for name in &self.documents {
-                numbers.push(session.find(name)?);
+                numbers.push(session.find(&transaction, name)?);
             }
             numbers.sort_unstable();
             numbers.dedup();
         }
         for document in numbers {
-            session.edit(&Edit::Remove { document })?;
+            session.edit(&mut transaction, &Edit::Remove { document })?;
         }
-        session.commit()?;
+        session.commit(transaction)?;
         session.recompress_if_due()?;
         Ok(Outcome::Done)
     }
@@ -90,7 +91,7 @@ pub struct Rename {
 impl Rename {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let session = Session::open(&self.which.archive, &self.editing, quiet)?;
-        let document = session.find(&self.which.document)?;
-        session.finish(&Edit::Rename { document, name: self.name.as_encoded_bytes() })
+        let name = self.name.as_encoded_bytes();
+        session.change(&self.which.document, |document| Edit::Rename { document, name })
     }
 }

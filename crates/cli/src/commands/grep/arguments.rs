@@ -267,7 +267,7 @@ impl Grep {
                 (false, true) => Binary::Tell,
                 (false, false) => Binary::Withhold,
             },
-            numbers: false,
+            ..Options::default()
         }
     }
 }
