@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
-use tadoc_engine::text::steers;
+use tadoc::text::steers;
 
 use crate::interrupt;
 use crate::screen::push_hex;
@@ -80,8 +80,8 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
 fn is_memory_limit(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
         cause
-            .downcast_ref::<tadoc_engine::Error>()
-            .is_some_and(tadoc_engine::Error::is_memory_limit)
+            .downcast_ref::<tadoc::Error>()
+            .is_some_and(tadoc::Error::is_memory_limit)
     })
 }
 
@@ -99,7 +99,7 @@ pub fn exit_with_usage(error: &clap::Error) -> ! {
 /// Whether the message has several lines, in which a caret points at a place of the pattern.
 fn is_bad_pattern(error: &anyhow::Error) -> bool {
     let is = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(cause.downcast_ref(), Some(tadoc_engine::Error::BadPattern { .. }))
+        matches!(cause.downcast_ref(), Some(tadoc::Error::BadPattern { .. }))
     };
     error.chain().any(is)
 }
@@ -109,7 +109,7 @@ pub fn is_cancelled(error: &anyhow::Error) -> bool {
     interrupt::requested()
         || error
             .chain()
-            .any(|cause| matches!(cause.downcast_ref(), Some(tadoc_engine::Error::Cancelled)))
+            .any(|cause| matches!(cause.downcast_ref(), Some(tadoc::Error::Cancelled)))
 }
 
 /// Whether nobody reads any more what we write.
@@ -169,7 +169,7 @@ mod tests {
     fn causes_are_told_once() {
         let cause = io::Error::other("the disk is full");
         let error: anyhow::Error =
-            tadoc_engine::Error::Io { path: "a.tdc".into(), source: cause }.into();
+            tadoc::Error::Io { path: "a.tdc".into(), source: cause }.into();
         assert_eq!(message(&error), "a.tdc: the disk is full");
         let outer = Err::<(), _>(error).context("cannot write").unwrap_err();
         assert_eq!(message(&outer), "cannot write: a.tdc: the disk is full");
@@ -179,7 +179,7 @@ mod tests {
     fn broken_pipes_are_found_below_the_library_s_errors() {
         let cause = io::Error::from(io::ErrorKind::BrokenPipe);
         let error: anyhow::Error =
-            tadoc_engine::Error::Io { path: "out".into(), source: cause }.into();
+            tadoc::Error::Io { path: "out".into(), source: cause }.into();
         assert!(is_broken_pipe(&error));
         assert!(!is_broken_pipe(&anyhow::anyhow!("other")));
     }

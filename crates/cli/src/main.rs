@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Err(error) => failure::exit_with_usage(&error),
     };
     interrupt::install();
-    if let Err(error) = tadoc_engine::exit_on_truncated_files() {
+    if let Err(error) = tadoc::exit_on_truncated_files() {
         failure::print_warning(&format!("SIGBUS cannot be handled: {error}"));
     }
     match commands::run(arguments) {

@@ -6,8 +6,8 @@ use std::ffi::OsStr;
 
 use anyhow::{Context, bail};
 use globset::{Candidate, GlobBuilder};
-use tadoc_engine::Document;
-use tadoc_engine::text::{escape, unescape};
+use tadoc::Document;
+use tadoc::text::{escape, unescape};
 
 /// All places that any of the arguments asks for, ascending, each once; all documents for no arguments.
 pub fn find_all(
@@ -71,7 +71,7 @@ pub fn find(archives: &[&[Document]], asked: &OsStr) -> anyhow::Result<Vec<usize
             escape(&folder)
         );
     }
-    Err(tadoc_engine::Error::NoSuchDocument { name: name.to_vec() }.into())
+    Err(tadoc::Error::NoSuchDocument { name: name.to_vec() }.into())
 }
 
 /// The places of the documents of a name: at most one of each archive.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tadoc_engine::Timestamp;
+use tadoc::Timestamp;
 
 /// A size in bytes such as `512M`, `1GiB`, `1.5G` or `4096`; units are powers of 1024.
 pub fn parse_size(text: &str) -> Result<u64, String> {

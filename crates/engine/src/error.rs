@@ -77,12 +77,12 @@ pub enum Error {
         most: u64,
     },
     /// Something went wrong in one of the archives that are asked.
-    #[error("{}: {error}", archive.display())]
+    #[error("{}", archive.display())]
     InArchive {
         /// Which one.
         archive: PathBuf,
         /// What went wrong.
-        error: Box<Error>,
+        source: Box<Error>,
     },
     /// Several archives have a document of that name, and one is wanted.
     #[error(
@@ -467,21 +467,22 @@ impl Error {
         }
     }
 
-    /// The same error, of an archive; one that names a file already, or is nobody's, stays as it is.
+    /// The same error, in an archive; one that names a file already, or is nobody's, stays as it is.
     #[must_use]
-    pub fn of_archive(self, path: &std::path::Path) -> Self {
+    pub fn of_archive(self, path: &Path) -> Self {
         match self {
             Self::Io { .. } | Self::Exists { .. } | Self::Cancelled | Self::InArchive { .. } => {
                 self
             }
-            error => Self::InArchive { archive: path.to_owned(), error: Box::new(error) },
+            error if error.path() == Some(path) => error,
+            error => Self::InArchive { archive: path.to_owned(), source: Box::new(error) },
         }
     }
 
     /// What went wrong, without the archive that it went wrong in.
     pub fn innermost(&self) -> &Self {
         match self {
-            Self::InArchive { error, .. } => error.innermost(),
+            Self::InArchive { source, .. } => source.innermost(),
             error => error,
         }
     }

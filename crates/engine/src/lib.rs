@@ -111,7 +111,7 @@ pub use analyzer::{Analyzer, Language, StopWords};
 pub use backend::Backends;
 pub use build::lexer::Lexer;
 pub use compress::{
-    Builder, CompressOptions, CompressReport, Input, Source, Split, compress, transcode,
+    Builder, CompressOptions, CompressReport, Input, Opener, Source, Split, compress, transcode,
     transcode_with,
 };
 pub use corpus::{

@@ -1,6 +1,7 @@
 //! One or several open archives as one corpus.
 
 use std::fmt;
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -12,7 +13,11 @@ use tadoc_engine::backend::{Backends, Choice};
 #[cfg(feature = "pool")]
 use tadoc_engine::pool::{Patience, Persist};
 
-use crate::{Archive, Document, DocumentId, Hits, Phrase, Query, Result};
+use crate::edit::Editor;
+use crate::{
+    Archive, CompressReport, Document, DocumentId, Hits, Level, Observer, Phrase, Query,
+    Result,
+};
 
 /// One or several archives, opened for reading as one corpus.
 ///
@@ -180,6 +185,57 @@ impl OpenOptions {
         Self { backend: Choice::Pool, place, ..self }
     }
 
+    /// Opens one archive, to be restored, verified or described.
+    ///
+    /// # Errors
+    /// What is wrong with it, with its path.
+    pub fn archive(&self, path: impl AsRef<Path>) -> Result<Archive> {
+        let path = path.as_ref();
+        Archive::open_with(path, &self.archive).map_err(|error| error.of_archive(path))
+    }
+
+    /// Opens an archive for editing. Nobody else can edit it until the editor is dropped.
+    ///
+    /// # Errors
+    /// [`Error::Archive`] if somebody else edits it, and what is wrong with it.
+    pub fn edit(&self, path: impl AsRef<Path>) -> Result<Editor> {
+        let path = path.as_ref();
+        Editor::open_with(path, &self.archive).map_err(|error| error.of_archive(path))
+    }
+
+    /// Encodes an archive anew, at another level. Documents, grammars and answers stay as they are.
+    ///
+    /// # Errors
+    /// What reading and writing give; [`Error::Exists`] if the output is there and not to be replaced.
+    pub fn transcode(
+        &self,
+        from: impl AsRef<Path>,
+        to: impl AsRef<Path>,
+        level: Level,
+        replace: bool,
+        observer: &dyn Observer,
+    ) -> Result<CompressReport> {
+        let (from, to) = (from.as_ref(), to.as_ref());
+        tadoc_engine::transcode_with(from, &self.archive, to, level, replace, observer)
+            .map_err(|error| error.of_archive(from))
+    }
+
+    /// Adds an index for random access to an archive, in the place of the one that it has; tells how long the archive
+    /// is then.
+    ///
+    /// # Errors
+    /// What reading and writing give.
+    pub fn store_index(
+        &self,
+        path: impl AsRef<Path>,
+        index: Index,
+        observer: &dyn Observer,
+    ) -> Result<u64> {
+        let path = path.as_ref();
+        tadoc_engine::access::store_with(path, &self.archive, index, observer)
+            .map_err(|error| error.of_archive(path))
+    }
+
     /// Opens archives as one corpus.
     ///
     /// # Errors
@@ -189,8 +245,7 @@ impl OpenOptions {
         let mut first = 0_u64;
         for path in paths {
             let path = path.as_ref();
-            let archive =
-                Archive::open_with(path, &self.archive).map_err(|error| error.of_archive(path))?;
+            let archive = self.archive(path)?;
             let next = first + archive.info().documents;
             let number = u32::try_from(first)
                 .ok()
@@ -295,6 +350,47 @@ impl Corpus {
     /// As [`Query::count`].
     pub fn count(&self, phrase: impl Into<Phrase>) -> Result<u64> {
         self.query().count(phrase)
+    }
+
+    /// Writes whole documents one after the other, and compares them with their digests, unless they were edited. A
+    /// damaged one is written all the same, and `damaged` gets the error. Tells how many bytes were written.
+    ///
+    /// # Errors
+    /// What reading the archives and the writer give.
+    pub fn write_documents(
+        &self,
+        documents: &[DocumentId],
+        to: &mut (dyn Write + Send),
+        damaged: &mut dyn FnMut(Error),
+    ) -> Result<u64> {
+        let documents: Vec<Document> = documents
+            .iter()
+            .map(|&id| {
+                let documents = self.document_count();
+                self.get(id).ok_or(Error::BadChoice { number: id.0, documents })
+            })
+            .collect::<Result<_>>()?;
+        let is_run = |one: &Document, next: &Document| one.part == next.part && one.place < next.place;
+        let mut written = 0;
+        for run in documents.chunk_by(is_run) {
+            let part = run[0].part();
+            let places: Vec<usize> = run.iter().map(|document| document.place as usize).collect();
+            let access = part.access()?;
+            let result = part.named(match access.index() {
+                // One segment after the other is decoded, and none is kept.
+                Index::None => part.archive.write_documents(&places, to, &()),
+                _ => access.write_documents(&places, to),
+            });
+            match result {
+                Ok(bytes) => written += bytes,
+                Err(error) if matches!(error.innermost(), Error::WrongDigest { .. }) => {
+                    written += run.iter().map(Document::bytes).sum::<u64>();
+                    damaged(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(written)
     }
 
     /// Decodes all that random access reads, so that later reads are as fast as they can be.

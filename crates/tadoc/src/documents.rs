@@ -73,6 +73,11 @@ impl Document {
         self.stored().modified
     }
 
+    /// The file's permission bits, if they are recorded.
+    pub fn mode(&self) -> Option<u32> {
+        self.stored().mode
+    }
+
     /// The archive that it is in, and where that is.
     pub fn archive(&self) -> (&Path, &Archive) {
         (&self.part().path, &self.part().archive)

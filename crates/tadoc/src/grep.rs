@@ -80,9 +80,8 @@ pub trait GrepSink: Send {
 }
 
 impl Grep {
-    pub(crate) fn new(corpus: Corpus, selection: Selection, pattern: Pattern) -> Self {
-        let (pattern, options) = (Arc::new(pattern), GrepOptions::default());
-        Self { corpus, selection, pattern, options }
+    pub(crate) fn new(corpus: Corpus, selection: Selection, pattern: Arc<Pattern>) -> Self {
+        Self { corpus, selection, pattern, options: GrepOptions::default() }
     }
 
     /// What is looked for besides the pattern, and what is told.

@@ -2,7 +2,7 @@
 //!
 //! [`compress`] makes an archive: one `.tdc` file in which passages that come again are rules of a grammar. [`Corpus`]
 //! opens one or several, and answers: analytics ([`Query`]), search ([`Hits`]), lines ([`Grep`]), any bytes
-//! ([`Document`]). [`Archive`] restores and verifies one, [`Editor`] edits it. Nothing unpacks the text to do so.
+//! ([`Document`]). [`Archive`] restores and verifies one, [`edit::Editor`] edits it. Nothing unpacks the text to do so.
 //!
 //! ```
 //! use tadoc::{CompressOptions, Corpus, Input, Source};
@@ -37,7 +37,7 @@
 //! decoded of an archive is bounded by [`OpenOptions::memory`], what a task takes by [`TaskQuery::memory`].
 //!
 //! Files are written aside and get their names when they are whole. A process that ends itself at a signal calls
-//! [`unfinished::remove_all`] first. Archives are mapped: if one is truncated while it is read, the process gets SIGBUS;
+//! [`files::remove_all`] first. Archives are mapped: if one is truncated while it is read, the process gets SIGBUS;
 //! [`exit_on_truncated_files`] makes a message and an exit code of that.
 //!
 //! # Features
@@ -71,16 +71,41 @@ pub use select::match_names;
 
 pub use tadoc_core::answer::{Column, ColumnKind, Entries, Names, Position, Rows, Value};
 pub use tadoc_core::archive::{Info, Level, SectionInfo, SegmentInfo, Timestamp};
-pub use tadoc_core::{Limits, Strategy, Task, unfinished};
-pub use tadoc_engine::access::{Index, Query as SearchQuery};
+pub use tadoc_core::{Limits, Strategy, Task};
+pub use tadoc_engine::access::{Bm25, Index, Query as SearchQuery};
 pub use tadoc_engine::backend::{Choice as Backend, PoolReport};
 pub use tadoc_engine::grep::{
     Binary, Case, Line, Options as GrepOptions, Pattern, Summary, Syntax, Want,
 };
-pub use tadoc_engine::view::Origin;
+#[cfg(feature = "pool")]
+pub use tadoc_engine::pool::{Patience, Persist};
+pub use tadoc_engine::view::{Origin, store as store_view};
 pub use tadoc_engine::{
     Analyzer, Builder, CompressOptions, CompressReport, Corpus as Archive, CorpusFile as File,
-    Editor, EditsInfo, Error, Existing, Input, Language, Lexer, MemoryLimit, Observer, Phase, RestoreReport,
-    Result, SkippedFile, Source, Split, StopWords, VerifyReport, compress, exit_on_truncated_files,
-    text, threads, transcode,
+    EditsInfo, Error, Existing, Input, Language, Lexer, MemoryLimit, NamesFrom, Naming,
+    Observer, Opener, Phase, RestoreReport, Result, SkippedFile, Source, Split, StopWords,
+    TextDigest, TextDigester, VerifyReport, compress,
 };
+pub use tadoc_engine::{exit_on_truncated_files, text, threads};
+
+/// Edits: transactions, batches, and compressing again.
+pub mod edit {
+    pub use tadoc_engine::update::{
+        BatchOptions, Durability, Edit, Editor, Offsets, Operation, Outcome, Pending,
+        RecompressOptions, RecompressReport, Transaction, Transactions, recompress,
+    };
+}
+
+/// Files that get their names when they are whole, and those that are left when a process ends early.
+pub mod files {
+    pub use tadoc_core::new_file::{Destination, Found, NewFile, open_special};
+    pub use tadoc_core::unfinished::{Removal, Unfinished, remove_all};
+    pub use tadoc_engine::corpus::is_unfinished;
+}
+
+/// The GPUs that tasks and batches can run on.
+#[cfg(feature = "gpu")]
+pub mod devices {
+    pub use tadoc_engine::gpu::device::{Api, DeviceInfo, list};
+    pub use tadoc_engine::gpu::{Device, Measured, measure};
+}

@@ -237,8 +237,8 @@ impl Query {
     }
 
     /// The lines that match a regular expression.
-    pub fn grep(&self, pattern: Pattern) -> Grep {
-        Grep::new(self.corpus.clone(), self.selection.clone(), pattern)
+    pub fn grep(&self, pattern: impl Into<Arc<Pattern>>) -> Grep {
+        Grep::new(self.corpus.clone(), self.selection.clone(), pattern.into())
     }
 
     fn scopes(&self) -> Vec<Scope> {

@@ -9,8 +9,8 @@ use std::time::Instant;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use clap::{Args, Parser, ValueHint};
-use tadoc_engine::unfinished::{Removal, Unfinished};
-use tadoc_engine::{CompressOptions, Corpus, Existing};
+use tadoc::files::{Removal, Unfinished};
+use tadoc::{CompressOptions, Corpus, Existing};
 use tempfile::TempDir;
 
 use super::compress::told;
@@ -87,7 +87,7 @@ fn show(folder: &Path) -> anyhow::Result<()> {
     let request = Request { paths: vec![sample], output: archive.clone(), ..Request::default() };
     let collected = inputs::collect(&request, &mut |_| {})?;
     let report =
-        tadoc_engine::compress(collected.inputs, &archive, &CompressOptions::default(), &progress)?;
+        tadoc::compress(collected.inputs, &archive, &CompressOptions::default(), &progress)?;
     progress.finish();
     indented(&told(&report, start))?;
 

@@ -4,14 +4,13 @@ use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
-use tadoc_engine::{EditsInfo, VerifyReport};
+use tadoc::{EditsInfo, OpenOptions, VerifyReport};
 
-use super::about;
 use super::archives::{ArchiveArguments, ReadArguments};
 use crate::arguments::examples;
 use crate::failure::{self, Outcome};
 use crate::progress::Progress;
-use crate::{output, screen, units};
+use crate::{memory, output, screen, units};
 
 /// Check that archives are whole
 ///
@@ -68,13 +67,13 @@ impl Verify {
 
     fn verify(&self, archive: &Path, quiet: bool) -> anyhow::Result<Outcome> {
         let progress = Progress::new(quiet);
-        let result = self
-            .reading
-            .corpus(archive)
-            .and_then(|corpus| Ok((corpus.verify(&progress)?, corpus.edits())));
+        let result = memory::limit(OpenOptions::new())
+            .archive(archive)
+            .and_then(|corpus| Ok((corpus.verify(&progress)?, corpus.edits())))
+            .map_err(|error| error.of_archive(archive));
         progress.finish();
-        let damaged = result.as_ref().is_err_and(tadoc_engine::Error::is_damage);
-        match result.map_err(|error| about(archive, error)) {
+        let damaged = result.as_ref().is_err_and(tadoc::Error::is_damage);
+        match result.map_err(anyhow::Error::from) {
             Ok((report, edits)) => self.print_whole(archive, &report, edits)?,
             Err(error) if damaged => {
                 let error = failure::message(&error);

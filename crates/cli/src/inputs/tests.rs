@@ -23,7 +23,7 @@ fn names(collected: &Collected) -> Vec<String> {
     collected
         .inputs
         .iter()
-        .map(|input| tadoc_engine::text::escape(&input.name).to_string())
+        .map(|input| tadoc::text::escape(&input.name).to_string())
         .collect()
 }
 

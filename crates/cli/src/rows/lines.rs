@@ -9,9 +9,9 @@ use std::io::Write;
 use std::ops::Range;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use tadoc_engine::Timestamp;
-use tadoc_engine::answer::{Column, Rows, Value};
-use tadoc_engine::text::escape;
+use tadoc::Timestamp;
+use tadoc::{Column, Rows, Value};
+use tadoc::text::escape;
 
 use super::parallel::Buffers;
 use super::scan::is_plain;

@@ -11,10 +11,9 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
-use tadoc_engine::text::escape;
-use tadoc_engine::{
-    Corpus, Edit, Input, Observer, Phase, Source, TextDigest, TextDigester, Timestamp, Transaction,
-};
+use tadoc::text::escape;
+use tadoc::edit::{Edit, Transaction};
+use tadoc::{Input, Observer, OpenOptions, Phase, Source, TextDigest, TextDigester, Timestamp};
 
 use super::Session;
 use super::arguments::EditArguments;
@@ -114,8 +113,8 @@ impl Add {
 
     /// Says which of the documents are there under another name, too: they count twice.
     fn warn_of_copies(&self, added: &[Added]) -> anyhow::Result<()> {
-        let find = || -> tadoc_engine::Result<Vec<(usize, Vec<u8>)>> {
-            let corpus = Corpus::open(&self.archive)?;
+        let find = || -> tadoc::Result<Vec<(usize, Vec<u8>)>> {
+            let corpus = OpenOptions::new().archive(&self.archive)?;
             let documents = corpus.documents()?;
             let new: HashSet<&[u8]> = added.iter().map(|added| &added.name[..]).collect();
             let digests: Vec<TextDigest> = added.iter().map(|added| added.digest.clone()).collect();
@@ -127,7 +126,7 @@ impl Add {
             Ok(found.into_iter().enumerate().filter_map(named).collect())
         };
         let pool = Threads::default().pool()?;
-        let copies = tadoc_engine::threads::install(&pool, find);
+        let copies = tadoc::threads::install(&pool, find);
         let copies = copies.map_err(|error| about(&self.archive, error))?;
         for (number, other) in copies.iter().take(NAMED) {
             print_warning(&format!(
@@ -150,7 +149,7 @@ impl Add {
         let mut given = HashSet::new();
         for Input { name, .. } in inputs {
             if !given.insert(&name[..]) {
-                return Err(tadoc_engine::Error::DuplicateName { name: name.clone() }.into());
+                return Err(tadoc::Error::DuplicateName { name: name.clone() }.into());
             }
             if !self.replace && transaction.find(name).is_ok() {
                 bail!(

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Args;
-use tadoc_engine::text::unescape;
-use tadoc_engine::{Edit, Transaction};
+use tadoc::text::unescape;
+use tadoc::edit::{Edit, Transaction};
 
 use super::Session;
 use super::arguments::{DocumentArguments, Durability, EditArguments};
@@ -124,7 +124,7 @@ fn ingest(session: &Session, name: &[u8], bytes: &mut u64) -> anyhow::Result<()>
         append(session, session.begin()?, name, &text)?;
         *bytes += text.len() as u64;
     }
-    Err(tadoc_engine::Error::Cancelled.into())
+    Err(tadoc::Error::Cancelled.into())
 }
 
 /// Appends bytes, and commits.

@@ -20,7 +20,7 @@ pub enum Durability {
     None,
 }
 
-impl From<Durability> for tadoc_engine::Durability {
+impl From<Durability> for tadoc::edit::Durability {
     fn from(durability: Durability) -> Self {
         match durability {
             Durability::Operation | Durability::Batch => Self::Sync,

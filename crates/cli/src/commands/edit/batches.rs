@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use rayon::prelude::*;
-use tadoc_engine::Document;
-use tadoc_engine::text::escape;
-use tadoc_engine::update::{BatchOptions, Operation, Outcome as Answer, Transactions};
+use tadoc::Document;
+use tadoc::text::escape;
+use tadoc::edit::{BatchOptions, Operation, Outcome as Answer, Transactions};
 
 use super::arguments::{Durability, EditArguments};
 use super::{Session, weight};
@@ -93,7 +93,7 @@ enum Offsets {
 
 impl Batches {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        tadoc_engine::threads::install(&self.threads.pool()?, || self.run_in_pool(quiet))
+        tadoc::threads::install(&self.threads.pool()?, || self.run_in_pool(quiet))
     }
 
     fn run_in_pool(&self, quiet: bool) -> anyhow::Result<Outcome> {
@@ -134,8 +134,8 @@ impl Batches {
     ) -> anyhow::Result<()> {
         let options = BatchOptions {
             offsets: match self.offsets {
-                Offsets::Sequence => tadoc_engine::Offsets::Sequence,
-                Offsets::Snapshot => tadoc_engine::Offsets::Snapshot,
+                Offsets::Sequence => tadoc::edit::Offsets::Sequence,
+                Offsets::Snapshot => tadoc::edit::Offsets::Snapshot,
             },
             durability: self.editing.durability.into(),
             transactions: match self.editing.durability {
@@ -187,14 +187,14 @@ impl Source {
         names: &Names,
         waiting: &mut VecDeque<Waiting>,
         room: &mut Option<u64>,
-    ) -> tadoc_engine::Result<Option<Vec<Operation>>> {
+    ) -> tadoc::Result<Option<Vec<Operation>>> {
         if *room == Some(0) {
             return Ok(None);
         }
         while self.parsed.is_empty() || self.is_snapshot {
             let chunk = self.chunks.next();
             let chunk = chunk
-                .map_err(|source| tadoc_engine::Error::Io { path: self.name.clone(), source })?;
+                .map_err(|source| tadoc::Error::Io { path: self.name.clone(), source })?;
             let Some(lines) = chunk else {
                 self.has_ended = true;
                 break;
@@ -264,10 +264,10 @@ fn journal_bytes(operation: &Operation) -> u64 {
 /// Writes the answers to the operations that wait first, and what was wrong with those in between.
 fn write(
     waiting: &mut VecDeque<Waiting>,
-    answers: Vec<tadoc_engine::Result<Answer>>,
+    answers: Vec<tadoc::Result<Answer>>,
     output: &mut Output,
     tally: &mut Tally,
-) -> tadoc_engine::Result<()> {
+) -> tadoc::Result<()> {
     let mut answers = answers.into_iter();
     let mut lines = Vec::new();
     while let Some(first) = waiting.pop_front() {
@@ -308,7 +308,7 @@ fn write(
         }
     }
     let written = output.json_lines(&lines).and_then(|()| output.flush());
-    written.map_err(|source| tadoc_engine::Error::Io { path: "standard output".into(), source })
+    written.map_err(|source| tadoc::Error::Io { path: "standard output".into(), source })
 }
 
 /// The names of documents that `tadoc list` prints in another way than they are.

@@ -1,7 +1,7 @@
 //! `tadoc insert`, `delete` and `replace`: one change to the text of a document.
 
 use clap::Args;
-use tadoc_engine::Edit;
+use tadoc::edit::Edit;
 
 use super::Session;
 use super::arguments::{DocumentArguments, EditArguments, TextArguments};

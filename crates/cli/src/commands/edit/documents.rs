@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use tadoc_engine::Edit;
+use tadoc::edit::Edit;
+use tadoc::match_names;
 
 use super::Session;
 use super::arguments::{DocumentArguments, EditArguments};
 use crate::arguments::examples;
 use crate::failure::{Outcome, print_error};
-use crate::select;
 
 /// Take documents out of an archive
 ///
@@ -48,9 +48,14 @@ impl Remove {
         let mut numbers = Vec::new();
         if self.glob {
             let documents = transaction.documents();
-            for place in select::find_all(&[&documents], &self.documents)? {
-                numbers.push(transaction.find(&documents[place].name)?);
+            let names: Vec<&[u8]> = documents.iter().map(|document| &document.name[..]).collect();
+            for glob in &self.documents {
+                for place in match_names(&names, glob.as_encoded_bytes())? {
+                    numbers.push(transaction.find(names[place])?);
+                }
             }
+            numbers.sort_unstable();
+            numbers.dedup();
             if numbers.is_empty() {
                 print_error("no document matches; `tadoc list` shows what the archive has");
                 return Ok(Outcome::Negative);

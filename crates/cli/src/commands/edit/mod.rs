@@ -19,9 +19,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Subcommand;
-use tadoc_engine::text::unescape;
-use tadoc_engine::update::{Pending, RecompressOptions};
-use tadoc_engine::{Edit, Editor, Transaction};
+use tadoc::text::unescape;
+use tadoc::edit::{Pending, RecompressOptions};
+use tadoc::OpenOptions;
+use tadoc::edit::{Edit, Editor, Transaction};
 
 use self::arguments::{Durability, EditArguments};
 use super::{about, summary};
@@ -72,7 +73,8 @@ struct Session {
 impl Session {
     /// Opens an archive to edit it; an error if another process does.
     fn open(archive: &Path, arguments: &EditArguments, quiet: bool) -> anyhow::Result<Self> {
-        let editor = Editor::open_with(archive, &crate::memory::options())
+        let editor = crate::memory::limit(OpenOptions::new())
+            .edit(archive)
             .map_err(|error| cannot_write(archive, error))?;
         Ok(Self {
             archive: archive.to_owned(),
@@ -140,7 +142,7 @@ impl Session {
         Ok(())
     }
 
-    fn about(&self, error: tadoc_engine::Error) -> anyhow::Error {
+    fn about(&self, error: tadoc::Error) -> anyhow::Error {
         about(&self.archive, error)
     }
 }
@@ -151,7 +153,7 @@ fn weight(pending: Pending) -> u64 {
 }
 
 /// An error in opening an archive to write it: what to do where that is not allowed.
-fn cannot_write(archive: &Path, error: tadoc_engine::Error) -> anyhow::Error {
+fn cannot_write(archive: &Path, error: tadoc::Error) -> anyhow::Error {
     use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     let error = about(archive, error);
     let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());

@@ -2,8 +2,8 @@
 //! memory.
 
 use anyhow::Context;
-use tadoc_engine::Timestamp;
-use tadoc_engine::answer::{Column, ColumnKind, Value};
+use tadoc::Timestamp;
+use tadoc::{Column, ColumnKind, Value};
 
 use crate::rows::scan::is_plain;
 use crate::rows::utf8::as_utf8;
