@@ -17,7 +17,6 @@ mod output;
 mod progress;
 mod rows;
 mod screen;
-mod select;
 mod units;
 
 use std::process::ExitCode;

@@ -275,10 +275,7 @@ mod tests {
         let row = format!("{}\t1\n", tadoc::text::escape(text.as_bytes()));
         let shown = String::from_utf8(guarded(row.as_bytes(), Notation::Hex)).unwrap();
         let (field, rest) = shown.split_once('\t').unwrap();
-        assert_eq!(
-            (tadoc::text::unescape(field).as_deref(), rest),
-            (Some(text.as_bytes()), "1\n")
-        );
+        assert_eq!((tadoc::text::unescape(field).as_deref(), rest), (Some(text.as_bytes()), "1\n"));
         let mut line = Vec::new();
         push_text(b"\ta\\b\x1b[2J\xff\r\n", &mut line);
         assert_eq!(line, b"\ta\\b\\x1b[2J\\xff\\x0d\\x0a");

@@ -5,18 +5,17 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
-use tadoc_engine::{Error, MemoryLimit};
 use tadoc_engine::access::{Access, Index};
-#[cfg(feature = "pool")]
-use tadoc_engine::backend::{PoolFile, notes};
 use tadoc_engine::backend::{Backends, Choice};
 #[cfg(feature = "pool")]
+use tadoc_engine::backend::{PoolFile, notes};
+#[cfg(feature = "pool")]
 use tadoc_engine::pool::{Patience, Persist};
+use tadoc_engine::{Error, MemoryLimit};
 
 use crate::edit::Editor;
 use crate::{
-    Archive, CompressReport, Document, DocumentId, Hits, Level, Observer, Phrase, Query,
-    Result,
+    Archive, CompressReport, Document, DocumentId, Hits, Level, Observer, Phrase, Query, Result,
 };
 
 /// One or several archives, opened for reading as one corpus.
@@ -194,13 +193,29 @@ impl OpenOptions {
         Archive::open_with(path, &self.archive).map_err(|error| error.of_archive(path))
     }
 
-    /// Opens an archive for editing. Nobody else can edit it until the editor is dropped.
+    /// Opens an archive for editing. Nobody else can edit it until the editor is dropped. Batches of edits run on the
+    /// backend, if that is a GPU.
     ///
     /// # Errors
     /// [`Error::Archive`] if somebody else edits it, and what is wrong with it.
     pub fn edit(&self, path: impl AsRef<Path>) -> Result<Editor> {
         let path = path.as_ref();
-        Editor::open_with(path, &self.archive).map_err(|error| error.of_archive(path))
+        let opened = Editor::open_with(path, &self.archive);
+        #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "there are no devices"))]
+        let mut editor = opened.map_err(|error| error.of_archive(path))?;
+        #[cfg(feature = "gpu")]
+        {
+            // What batches of edits cost is hardly a matter of the device, so that none is chosen by itself.
+            let backends = Backends::new(self.backend, self.device.clone());
+            editor.set_device(backends.device_for_batches(0, 0)?, self.backend);
+        }
+        #[cfg(not(feature = "gpu"))]
+        match self.backend {
+            Choice::Gpu => return Err(Error::NoGpuBackend),
+            Choice::Pool => return Err(Error::NoReadsInPool),
+            Choice::Auto | Choice::Cpu => {}
+        }
+        Ok(editor)
     }
 
     /// Encodes an archive anew, at another level. Documents, grammars and answers stay as they are.
@@ -370,7 +385,8 @@ impl Corpus {
                 self.get(id).ok_or(Error::BadChoice { number: id.0, documents })
             })
             .collect::<Result<_>>()?;
-        let is_run = |one: &Document, next: &Document| one.part == next.part && one.place < next.place;
+        let is_run =
+            |one: &Document, next: &Document| one.part == next.part && one.place < next.place;
         let mut written = 0;
         for run in documents.chunk_by(is_run) {
             let part = run[0].part();

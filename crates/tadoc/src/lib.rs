@@ -71,6 +71,7 @@ pub use select::match_names;
 
 pub use tadoc_core::answer::{Column, ColumnKind, Entries, Names, Position, Rows, Value};
 pub use tadoc_core::archive::{Info, Level, SectionInfo, SegmentInfo, Timestamp};
+pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 pub use tadoc_core::{Limits, Strategy, Task};
 pub use tadoc_engine::access::{Bm25, Index, Query as SearchQuery};
 pub use tadoc_engine::backend::{Choice as Backend, PoolReport};
@@ -82,9 +83,9 @@ pub use tadoc_engine::pool::{Patience, Persist};
 pub use tadoc_engine::view::{Origin, store as store_view};
 pub use tadoc_engine::{
     Analyzer, Builder, CompressOptions, CompressReport, Corpus as Archive, CorpusFile as File,
-    EditsInfo, Error, Existing, Input, Language, Lexer, MemoryLimit, NamesFrom, Naming,
-    Observer, Opener, Phase, RestoreReport, Result, SkippedFile, Source, Split, StopWords,
-    TextDigest, TextDigester, VerifyReport, compress,
+    Document as DocumentInfo, EditsInfo, Error, Existing, Input, Language, Lexer, MemoryLimit,
+    NamesFrom, Naming, Observer, Opener, Phase, RestoreReport, Result, SkippedFile, Source, Split,
+    StopWords, TextDigest, TextDigester, VerifyReport, compress,
 };
 pub use tadoc_engine::{exit_on_truncated_files, text, threads};
 

@@ -102,7 +102,8 @@ fn find(tables: &[Table<'_>], asked: &[u8]) -> Result<Vec<usize>> {
             .build()
             .map_err(|error| bad(error.kind().to_string()))?
             .compile_matcher();
-        let names = tables.iter().flat_map(|table| (0..table.length).map(|place| (table.name)(place)));
+        let names =
+            tables.iter().flat_map(|table| (0..table.length).map(|place| (table.name)(place)));
         let matches = names
             .enumerate()
             .filter(|(_, name)| glob.is_match_candidate(&Candidate::from_bytes(name)));

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use tadoc::OpenOptions;
-use tadoc::edit::Editor;
 
 /// `--backend` and `--device`, for work that a GPU can do too.
 ///
@@ -24,7 +23,7 @@ pub struct BackendArguments {
 
 impl BackendArguments {
     /// How archives are opened for work there.
-    fn options(&self, options: OpenOptions) -> OpenOptions {
+    pub fn options(&self, options: OpenOptions) -> OpenOptions {
         let options = options.backend(match self.backend {
             Backend::Auto => tadoc::Backend::Auto,
             Backend::Cpu => tadoc::Backend::Cpu,
@@ -35,26 +34,6 @@ impl BackendArguments {
             Some(device) => options.device(device),
             None => options,
         }
-    }
-
-    /// Lets an editor run its batches on the device that is asked for; what they cost most is no matter of the backend, so
-    /// none is taken by itself.
-    pub fn give_to(&self, editor: &mut Editor) -> anyhow::Result<()> {
-        #[cfg(feature = "gpu")]
-        {
-            let backends = self.backends();
-            editor.set_device(backends.device_for_batches(0, 0)?, backends.choice());
-        }
-        #[cfg(not(feature = "gpu"))]
-        {
-            let _ = editor;
-            match self.backend {
-                Backend::Gpu => return Err(tadoc::Error::NoGpuBackend.into()),
-                Backend::Pool => return Err(tadoc::Error::NoReadsInPool.into()),
-                Backend::Auto | Backend::Cpu => {}
-            }
-        }
-        Ok(())
     }
 }
 

@@ -117,13 +117,8 @@ pub fn for_people(archive: &Path, info: &tadoc::Info) -> String {
 }
 
 impl Report {
-    fn new(
-        archive: &Path,
-        info: &tadoc::Info,
-        edits: Option<tadoc::EditsInfo>,
-    ) -> Self {
-        let sum =
-            |figure: fn(&tadoc::SegmentInfo) -> u64| info.segments.iter().map(figure).sum();
+    fn new(archive: &Path, info: &tadoc::Info, edits: Option<tadoc::EditsInfo>) -> Self {
+        let sum = |figure: fn(&tadoc::SegmentInfo) -> u64| info.segments.iter().map(figure).sum();
         let archive_bytes =
             info.archive_bytes + edits.map_or(0, |edits| edits.journal_bytes + edits.torn_bytes);
         let ratio = (info.text_bytes > 0).then(|| archive_bytes as f64 / info.text_bytes as f64);
@@ -300,11 +295,8 @@ mod tests {
             root_symbols: 60,
             depth: 3,
         };
-        let section = |kind: &str, segment, bytes| tadoc::SectionInfo {
-            kind: kind.into(),
-            segment,
-            bytes,
-        };
+        let section =
+            |kind: &str, segment, bytes| tadoc::SectionInfo { kind: kind.into(), segment, bytes };
         tadoc::Info {
             version: 1,
             lexer: "words".into(),

@@ -57,7 +57,7 @@ const COLUMNS: &[Column] = &[
 
 /// A document as it is listed.
 #[derive(Debug, Clone, Copy)]
-struct Listed<'d> {
+pub struct Listed<'d> {
     archive: &'d Path,
     name: &'d [u8],
     bytes: u64,
@@ -66,7 +66,7 @@ struct Listed<'d> {
 }
 
 impl<'d> Listed<'d> {
-    fn of(document: &'d Document) -> Self {
+    pub fn of(document: &'d Document) -> Self {
         Self {
             archive: document.archive().0,
             name: document.name(),
@@ -152,7 +152,7 @@ fn mode(document: &Listed<'_>) -> Option<String> {
 /// Sizes for people, names last so that long ones disturb nothing, and a line of totals: what
 /// people know from `ls`, and not the table that other answers have. The totals are of all
 /// documents, shown or not.
-fn table(
+pub fn table(
     documents: &[Listed<'_>],
     with_archive: bool,
     long: bool,

@@ -7,7 +7,7 @@ use clap::{Args, ValueHint};
 use tadoc::OpenOptions;
 
 use super::compress::told;
-use super::{summary};
+use super::summary;
 use crate::arguments::{Level, examples};
 use crate::failure::Outcome;
 use crate::memory;
@@ -45,8 +45,7 @@ impl Transcode {
         let progress = Progress::new(quiet);
         let options = memory::limit(OpenOptions::new());
         let level = self.level.into();
-        let report =
-            options.transcode(&self.archive, &self.output, level, self.force, &progress);
+        let report = options.transcode(&self.archive, &self.output, level, self.force, &progress);
         progress.finish();
         let report = report?;
         summary(quiet, &format!("{}: {}", self.output.display(), told(&report, start)));

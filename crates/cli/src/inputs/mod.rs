@@ -311,8 +311,7 @@ impl Collector<'_> {
         O: FnOnce() -> io::Result<Box<dyn io::Read + Send>> + Send + 'static,
     {
         let decompress = self.request.decompress;
-        let opener: tadoc::Opener =
-            Box::new(move || detected(open()?, decompress));
+        let opener: tadoc::Opener = Box::new(move || detected(open()?, decompress));
         let source = Source::Stream(path, opener);
         self.add(Input { name: name.whole(), source, modified: None, mode: None });
     }

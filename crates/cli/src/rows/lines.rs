@@ -10,8 +10,8 @@ use std::ops::Range;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use tadoc::Timestamp;
-use tadoc::{Column, Rows, Value};
 use tadoc::text::escape;
+use tadoc::{Column, Rows, Value};
 
 use super::parallel::Buffers;
 use super::scan::is_plain;

@@ -11,9 +11,7 @@ use anyhow::Context;
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
 use tadoc::edit::Operation;
-use tadoc::{
-    Batches, Corpus, Document, DocumentId, OpenOptions, Read, ReadResult,
-};
+use tadoc::{Batches, Corpus, Document, DocumentId, OpenOptions, Read, ReadResult};
 
 use super::arguments::WorkArguments;
 use crate::arguments::examples;
@@ -205,11 +203,7 @@ impl Run<'_> {
     }
 
     /// Runs operations together, and writes their results.
-    fn write(
-        &mut self,
-        reads: &[Result<Read, String>],
-        output: &mut Output,
-    ) -> anyhow::Result<()> {
+    fn write(&mut self, reads: &[Result<Read, String>], output: &mut Output) -> anyhow::Result<()> {
         let good: Vec<Read> = reads.iter().filter_map(|read| read.as_ref().ok().cloned()).collect();
         let mut answers = self.batches.run(&good).into_iter();
         let answers: Vec<Result<(&Read, ReadResult), String>> = reads

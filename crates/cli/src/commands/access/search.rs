@@ -182,7 +182,9 @@ impl Rows for Places {
             let name = document.name();
             let before = end - offsets.len() as u64;
             let own = (at - before) as usize..(rows.end.min(end) - before) as usize;
-            offsets[own].iter().for_each(|&offset| each(&[Value::Text(name), Value::Count(offset)]));
+            offsets[own]
+                .iter()
+                .for_each(|&offset| each(&[Value::Text(name), Value::Count(offset)]));
             at = end;
         }
     }

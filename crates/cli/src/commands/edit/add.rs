@@ -11,8 +11,8 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
-use tadoc::text::escape;
 use tadoc::edit::{Edit, Transaction};
+use tadoc::text::escape;
 use tadoc::{Input, Observer, OpenOptions, Phase, Source, TextDigest, TextDigester, Timestamp};
 
 use super::Session;

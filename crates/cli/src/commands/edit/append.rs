@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Args;
-use tadoc::text::unescape;
 use tadoc::edit::{Edit, Transaction};
+use tadoc::text::unescape;
 
 use super::Session;
 use super::arguments::{DocumentArguments, Durability, EditArguments};

@@ -11,9 +11,9 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use rayon::prelude::*;
-use tadoc::Document;
-use tadoc::text::escape;
 use tadoc::edit::{BatchOptions, Operation, Outcome as Answer, Transactions};
+use tadoc::text::escape;
+use tadoc::{DocumentInfo, OpenOptions};
 
 use super::arguments::{Durability, EditArguments};
 use super::{Session, weight};
@@ -98,8 +98,8 @@ impl Batches {
 
     fn run_in_pool(&self, quiet: bool) -> anyhow::Result<Outcome> {
         let (name, from) = batch::open(&self.file)?;
-        let mut session = Session::open(&self.archive, &self.editing, quiet)?;
-        self.backend.give_to(&mut session.editor)?;
+        let options = self.backend.options(OpenOptions::new());
+        let session = Session::open_with(&self.archive, options, &self.editing, quiet)?;
         let mut output = Output::new();
         let mut source = Source {
             name: name.into(),
@@ -193,8 +193,8 @@ impl Source {
         }
         while self.parsed.is_empty() || self.is_snapshot {
             let chunk = self.chunks.next();
-            let chunk = chunk
-                .map_err(|source| tadoc::Error::Io { path: self.name.clone(), source })?;
+            let chunk =
+                chunk.map_err(|source| tadoc::Error::Io { path: self.name.clone(), source })?;
             let Some(lines) = chunk else {
                 self.has_ended = true;
                 break;
@@ -319,7 +319,7 @@ struct Names {
 }
 
 impl Names {
-    fn of(documents: Vec<Document>) -> Self {
+    fn of(documents: Vec<DocumentInfo>) -> Self {
         let mut names = Self { by_printed: HashMap::new(), with_backslash: HashSet::new() };
         for document in documents {
             let is_plain = |&byte: &u8| (b' '..0x7f).contains(&byte) && byte != b'\\';

@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Subcommand;
-use tadoc::text::unescape;
-use tadoc::edit::{Pending, RecompressOptions};
 use tadoc::OpenOptions;
 use tadoc::edit::{Edit, Editor, Transaction};
+use tadoc::edit::{Pending, RecompressOptions};
+use tadoc::text::unescape;
 
 use self::arguments::{Durability, EditArguments};
 use super::{about, summary};
@@ -73,7 +73,17 @@ struct Session {
 impl Session {
     /// Opens an archive to edit it; an error if another process does.
     fn open(archive: &Path, arguments: &EditArguments, quiet: bool) -> anyhow::Result<Self> {
-        let editor = crate::memory::limit(OpenOptions::new())
+        Self::open_with(archive, OpenOptions::new(), arguments, quiet)
+    }
+
+    /// The same, with options.
+    fn open_with(
+        archive: &Path,
+        options: OpenOptions,
+        arguments: &EditArguments,
+        quiet: bool,
+    ) -> anyhow::Result<Self> {
+        let editor = crate::memory::limit(options)
             .edit(archive)
             .map_err(|error| cannot_write(archive, error))?;
         Ok(Self {

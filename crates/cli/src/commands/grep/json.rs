@@ -115,7 +115,7 @@ impl From<Duration> for Elapsed {
 impl<'j> Json<'j> {
     pub fn new(
         output: &'j mut Output,
-            pattern: &'j Pattern,
+        pattern: &'j Pattern,
         options: &Options,
         print: &PrintArguments,
     ) -> Self {
@@ -194,7 +194,7 @@ impl GrepSink for Json<'_> {
         let mut own = std::mem::take(&mut self.own);
         let now = Instant::now();
         let elapsed = now - std::mem::replace(&mut self.document_start, now);
-                own.elapsed = elapsed.into();
+        own.elapsed = elapsed.into();
         own.searches = 1;
         own.searches_with_match = u64::from(summary.lines > 0);
         own.bytes_searched = document.bytes();

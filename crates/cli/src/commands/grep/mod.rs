@@ -29,7 +29,12 @@ impl Grep {
         self.reading.open(&paths, options, |corpus| self.search(&pattern, &corpus, quiet))
     }
 
-    fn search(&self, pattern: &Arc<Pattern>, corpus: &Corpus, quiet: bool) -> anyhow::Result<Outcome> {
+    fn search(
+        &self,
+        pattern: &Arc<Pattern>,
+        corpus: &Corpus,
+        quiet: bool,
+    ) -> anyhow::Result<Outcome> {
         let mut options = self.options(quiet);
         let Some(query) = self.documents.of(corpus.query())? else { return Ok(Outcome::Negative) };
         let mut output = Output::new();
