@@ -124,5 +124,8 @@ pub use tadoc_core::archive::exit_on_truncated_files;
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::new_file;
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
-pub use tadoc_core::{Answered, Limits, MemoryLimit, Strategy, Task, View, answer, unfinished};
+pub use tadoc_core::{
+    Answered, Limits, Measure, MemoryLimit, Norm, Strategy, Task, TfIdfOptions, View, answer,
+    unfinished,
+};
 pub use update::{Durability, Edit, Editor, Offsets};

@@ -27,6 +27,7 @@ mod queue;
 mod rank;
 #[cfg(any(test, feature = "testing"))]
 pub mod reference;
+pub mod score;
 mod select;
 mod sequences;
 mod tables;

@@ -34,7 +34,6 @@ mod pairs;
 mod partition;
 mod ranked;
 mod ranking;
-pub mod score;
 mod select;
 mod sequence_network;
 mod sequences;
@@ -67,8 +66,8 @@ use crate::traverse::{Occurrences, Tables, occurrences};
 
 pub use tadoc_core::answer::columns;
 
-pub use self::pairs::Measure;
-pub use self::tfidf::TfIdfOptions;
+pub use tadoc_core::{Measure, TfIdfOptions};
+pub use tadoc_tasks::score;
 
 /// Answers on the processor, on all threads of the rayon pool that it is called in.
 #[derive(Debug, Clone, Copy, Default)]
@@ -133,6 +132,13 @@ pub fn answer<'v>(view: &'v View, task: Task, limits: &Limits) -> Result<Answere
                 _ => sequences::<Wide>(network, packing, task, limits)?,
             }
         }
+        Task::TfIdf(options) => return tfidf(view, options, limits),
+        Task::Cooccurrence { window, ordered } => {
+            return cooccurrence(view, window, ordered, limits);
+        }
+        Task::Collocations { window, measure } => {
+            return collocations(view, window, measure, limits);
+        }
     };
     Ok(Answered { answer, strategy, reason })
 }
@@ -164,13 +170,15 @@ fn choose(network: &Network, task: Task, limits: &Limits) -> (Strategy, String) 
         return (strategy, String::new());
     }
     let reason = match task {
-        Task::InvertedIndex | Task::TermVector => {
+        Task::InvertedIndex | Task::TermVector | Task::TfIdf(_) => {
             let estimate = select::per_document(network, limits.memory / 2);
             return (estimate.cheaper(), estimate.reason());
         }
-        Task::WordCount | Task::Sort | Task::SequenceCount { .. } => {
-            "weights visit every symbol once, tables no fewer"
-        }
+        Task::WordCount
+        | Task::Sort
+        | Task::SequenceCount { .. }
+        | Task::Cooccurrence { .. }
+        | Task::Collocations { .. } => "weights visit every symbol once, tables no fewer",
         Task::SequenceCountPerDocument { .. } => {
             "a sequence is in few rules, so tables save little"
         }

@@ -15,9 +15,10 @@ use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
 use super::columns::PAIR_SCORES;
 use super::keys::{Key, bits_for};
 use super::labels::Packing;
-use super::score::{PairCounts, log_dice, log_likelihood, pmi, t_score};
 use super::sites::Crossings;
 use crate::traverse::Borders;
+use tadoc_core::Measure;
+use tadoc_tasks::score::{PairCounts, log_dice, log_likelihood, pmi, t_score};
 
 /// The pairs of terms at a distance of at most `reach`.
 pub(super) struct Pairs<'n> {
@@ -91,20 +92,6 @@ impl Crossings for Pairs<'_> {
     }
 }
 
-/// What collocations are put in order by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Measure {
-    /// Pointwise mutual information.
-    Pmi,
-    /// The likelihood ratio.
-    #[default]
-    LogLikelihood,
-    /// Student's t.
-    TScore,
-    /// The logarithm of Dice's coefficient.
-    LogDice,
-}
-
 /// A pair with its counts.
 #[derive(Debug, Clone, Copy)]
 struct Scored {
@@ -137,12 +124,7 @@ impl Collocations {
         let mut scored = Self { packing, window, totals, words, rows: Vec::new() };
         let rows = pairs.map(|(key, count)| {
             let counts = scored.counts(key, count);
-            let score = match measure {
-                Measure::Pmi => pmi(&counts),
-                Measure::LogLikelihood => log_likelihood(&counts),
-                Measure::TScore => t_score(&counts),
-                Measure::LogDice => log_dice(&counts),
-            };
+            let score = tadoc_tasks::score::score(measure, &counts);
             Scored { key, count, score }
         });
         let mut rows: Vec<Scored> = rows.collect();

@@ -7,28 +7,10 @@ use tadoc_core::Network;
 use tadoc_core::answer::{Answer, Column, Entries, Labels, Rows, Value};
 
 use super::columns::TERM_WEIGHTS;
-use super::score::{Norm, inverse_document_frequency, term_frequency};
 use super::term_vector::{TermColumns, document_ranges, for_each_entry};
 use crate::traverse::{DocumentLists, Tables, map_documents_in};
-
-/// How terms are weighed; the default is scikit-learn's.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct TfIdfOptions {
-    /// What the weights of a document are divided by.
-    pub norm: Norm,
-    /// Terms of many documents weigh less.
-    pub use_idf: bool,
-    /// As if there were one more document, which has every term.
-    pub smooth_idf: bool,
-    /// Counts weigh one and their logarithm.
-    pub sublinear_tf: bool,
-}
-
-impl Default for TfIdfOptions {
-    fn default() -> Self {
-        Self { norm: Norm::L2, use_idf: true, smooth_idf: true, sublinear_tf: false }
-    }
-}
+use tadoc_core::TfIdfOptions;
+use tadoc_tasks::score::{divisor, inverse_document_frequency, term_frequency};
 
 /// Documents, each with its terms, ascending, and their weights; or with the `top` terms that weigh most, by
 /// weight descending, then term ascending.
@@ -94,7 +76,7 @@ impl<'n> TfIdf<'n> {
                         (term, frequency * self.factors[term as usize])
                     },
                 ));
-                let divisor = options.norm.divisor(row.iter().map(|&(_, weight)| weight));
+                let divisor = divisor(options.norm, row.iter().map(|&(_, weight)| weight));
                 row.iter_mut().for_each(|(_, weight)| *weight /= divisor);
                 if let Some(top) = self.top {
                     row.sort_by(|one, other| other.1.total_cmp(&one.1));

@@ -290,6 +290,10 @@ impl Backends {
 
     /// The backend that is done first.
     fn chosen<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
+        if !tadoc_gpu::GpuBackend::has_task(task) {
+            let reason = format!("GPUs do not have the task {}", task.name());
+            return on_processor(view, task, limits, reason);
+        }
         let network = view.network();
         let threads = rayon::current_num_threads();
         let on_cpu = cost::on_processor(network, task, threads);

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::Path;
 
+use tadoc_core::Norm;
 use tadoc_core::{Limits, Strategy, Task, View};
-use tadoc_engine::analytics::score::Norm;
 use tadoc_engine::analytics::{Measure, TfIdfOptions, answer, collocations, cooccurrence, tfidf};
 use tadoc_engine::answer::{Answer, Labels, Rows, Value};
 use tadoc_engine::{Analyzer, Answered, Builder, CompressOptions, Corpus, Input, Lexer, Source};
@@ -133,11 +133,11 @@ pub fn expected(
     let joined = |sequence: &tadoc_oracle::Sequence| text(sequence.join(&b" "[..]));
     let mut rows: Vec<Row> = Vec::new();
     let task = match *question {
-        Question::Task(task) => task,
-        Question::TfIdf(options) => {
+        Question::TfIdf(options) | Question::Task(Task::TfIdf(options)) => {
             return expected_weights(oracle, documents, options, limit);
         }
-        Question::Cooccurrence { window, ordered } => {
+        Question::Cooccurrence { window, ordered }
+        | Question::Task(Task::Cooccurrence { window, ordered }) => {
             let pairs = match ordered {
                 true => oracle.ordered_cooccurrence(window),
                 false => oracle.cooccurrence(window),
@@ -147,9 +147,11 @@ pub fn expected(
                 |((first, second), count)| vec![text(first), text(second), Cell::Count(count)];
             return pairs.map(row).collect();
         }
-        Question::Collocations { window, measure } => {
+        Question::Collocations { window, measure }
+        | Question::Task(Task::Collocations { window, measure }) => {
             return expected_scores(oracle, window, measure, top);
         }
+        Question::Task(task) => task,
     };
     match task {
         Task::WordCount | Task::Sort => {
@@ -184,6 +186,9 @@ pub fn expected(
                     rows.push(vec![joined(&sequence), name(number), Cell::Count(count)]);
                 }
             }
+        }
+        Task::TfIdf(_) | Task::Cooccurrence { .. } | Task::Collocations { .. } => {
+            unreachable!("they are above")
         }
         Task::RankedInvertedIndex { n } => {
             for (sequence, documents) in oracle.ranked_inverted_index(n) {
