@@ -18,6 +18,7 @@
 mod answer;
 mod bounds;
 mod check;
+mod custom;
 mod entry;
 mod error;
 mod hash_table;
@@ -33,14 +34,16 @@ mod sequences;
 mod tables;
 pub mod tasks;
 mod terms;
+mod tfidf;
 mod transpose;
 mod vectors;
 mod walk;
 mod weights;
 pub mod work;
 
+pub use custom::{CustomTask, Phases};
 pub use error::{Error, Result};
 pub use pruned::Pruned;
 pub use tasks::answer_with;
-pub use weights::count_root;
+pub use weights::{Weights, count_root};
 pub use work::{Storage, Work};

@@ -12,7 +12,7 @@ use crate::select;
 use crate::sequences;
 use crate::terms::TermsOf;
 use crate::transpose::{Transposition, even_buckets};
-use crate::vectors::{Phases, vectors};
+use crate::vectors::{Order, Phases, vectors};
 use crate::walk::Walkers;
 use crate::weights::Weights;
 use crate::work::{Block, Work};
@@ -168,7 +168,7 @@ fn of_documents<'v, K: Key>(
         }
         (Task::TermVector, _) => {
             let phases = Phases { walk: "term vectors", add_up: "term vectors of large documents" };
-            let made = vectors(work, phases, &walkers, is_kept, top)?;
+            let made = vectors(work, phases, &walkers, is_kept, Order::Count(top))?;
             Box::new(KeysOfDocuments::<K>::new(made, network.documents()))
         }
         _ => return Err(Error::Unsupported { what: task.name().to_string() }),

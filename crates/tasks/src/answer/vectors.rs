@@ -4,6 +4,7 @@ use std::io;
 use std::iter::once;
 use std::ops::Range;
 
+use bytemuck::Pod;
 use tadoc_core::answer::columns::TERM_VECTORS;
 use tadoc_core::answer::{Answer, Column, Entries, Labels, Rows, Value};
 
@@ -27,8 +28,14 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    fn rows(&self) -> u64 {
-        self.blocks.section::<u64>(self.block, ENDS).last().copied().unwrap_or(0)
+    /// How many entries it has.
+    pub fn rows(&self) -> u64 {
+        self.section::<u64>(ENDS).last().copied().unwrap_or(0)
+    }
+
+    /// A section of it.
+    pub fn section<T: Pod>(&self, section: usize) -> &[T] {
+        self.blocks.section(self.block, section)
     }
 }
 

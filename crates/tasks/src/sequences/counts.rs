@@ -1,6 +1,6 @@
-//! Counting sequences: every one where it is met, times how often that place occurs.
+//! Counting sequences or pairs: every one where it is met, times how often that place occurs.
 //!
-//! Phase `windows` makes the sequences of root and rules and [groups](super::buckets) them; those of the root, which count once, are bare
+//! Phase `windows` makes those of root and rules and [groups](super::buckets) them; those of the root, which count once, are bare
 //! keys, those of rules have the rule's weight. Phase `counts` takes a piece of the keys at a time, sorts it in the cache, adds up runs of
 //! equal keys and puts them in the order of the answer. The answer reads its rows where that phase has put them.
 //!
@@ -19,7 +19,7 @@ use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
 use super::runs::{RunRows, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
-use super::source::{Source, Stretch};
+use super::source::{Crossings, Source, Stretch};
 use super::{Budget, weights};
 use crate::Result;
 use crate::pruned::Pruned;
@@ -38,9 +38,9 @@ pub(super) struct Occurrences<H> {
 }
 
 impl<H: Key> Occurrences<H> {
-    pub(super) fn new<K: Key>(
+    pub(super) fn new<'n, K: Key>(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        source: &Source<impl Crossings<'n, K>, K>,
         pruned: &Pruned,
         packing: Packing,
     ) -> Result<Self> {
@@ -87,9 +87,9 @@ impl<H: Key> Occurrences<H> {
         Ok(Self { layout, root, rules })
     }
 
-    /// Pieces that fit into memory.
-    pub(super) fn pieces(&self, work: &Work<'_>) -> Vec<Piece<H>> {
-        let at_once = Budget::new(work).records(bytes_to_count::<H>());
+    /// Pieces that fit into memory where a row takes so many bytes more than it does to be counted.
+    pub(super) fn pieces(&self, work: &Work<'_>, bytes_of_a_row: u64) -> Vec<Piece<H>> {
+        let at_once = Budget::new(work).records(bytes_to_count::<H>() + bytes_of_a_row);
         pieces(self.layout, &[&self.root, &self.rules], at_once)
     }
 }
@@ -158,9 +158,9 @@ pub(super) struct SequenceCounts<K, H> {
 }
 
 impl<K: Key, H: Key> SequenceCounts<K, H> {
-    pub(super) fn new(
+    pub(super) fn new<'n>(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        source: &Source<impl Crossings<'n, K>, K>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,
@@ -168,7 +168,7 @@ impl<K: Key, H: Key> SequenceCounts<K, H> {
     ) -> Result<Self> {
         let occurrences = Occurrences::<H>::new(work, source, pruned, packing)?;
         let Occurrences { layout, root, rules } = &occurrences;
-        let pieces = occurrences.pieces(work);
+        let pieces = occurrences.pieces(work, 0);
         let top = top.unwrap_or(usize::MAX);
         let are_rows = |operation: usize, block: Block<'_>| {
             are_ranked::<K, H>(block, packing, *layout, &pieces[operation].buckets)

@@ -16,6 +16,7 @@ mod ends;
 mod frequent;
 mod keys;
 mod labels;
+mod pairs;
 mod per_document;
 mod ranked;
 mod ranking;
@@ -40,6 +41,7 @@ use self::labels::Packing;
 use self::per_document::SequenceVectors;
 use self::ranked::RankedIndex;
 use self::source::Source;
+use self::windows::Windows;
 use crate::pruned::Pruned;
 use crate::work::Work;
 use crate::{Error, Result};
@@ -130,12 +132,13 @@ impl Asked {
         pruned: &Pruned,
     ) -> Result<Box<dyn Answer + 'v>> {
         let Self { packing, task, strategy, least, top } = self;
-        let source = Source::<K, H>::new(work, network, packing, strategy)?;
+        let windows = Windows::<K, H>::new(work, network, packing)?;
+        let source = Source::new(work, windows, packing, strategy)?;
         // In longer texts something could occur more often in a document than 32 bits can say.
         let is_short = network.length() <= u32::MAX.into();
         Ok(match task {
             Task::SequenceCount { .. } => {
-                Box::new(SequenceCounts::new(work, &source, pruned, packing, least, top)?)
+                Box::new(SequenceCounts::<K, H>::new(work, &source, pruned, packing, least, top)?)
             }
             Task::SequenceCountPerDocument { .. } => {
                 Box::new(SequenceVectors::new(work, &source, pruned, packing, least, top)?)

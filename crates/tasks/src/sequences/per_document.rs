@@ -25,7 +25,7 @@ use super::ranking::{Counted, Ranking};
 use super::rule_documents::RulesOf;
 use super::runs::{Place, RunRows, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
-use super::source::Source;
+use super::source::Sequences;
 use crate::Result;
 use crate::check::are_ends;
 use crate::entry::{Entry, Key as _};
@@ -75,7 +75,7 @@ struct Large<H> {
 impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
     pub(super) fn new(
         work: &mut Work<'_>,
-        source: &Source<'n, K, H>,
+        source: &Sequences<'n, K, H>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,

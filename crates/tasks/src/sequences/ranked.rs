@@ -22,7 +22,7 @@ use super::keys::Key;
 use super::labels::Packing;
 use super::rule_documents::RuleDocuments;
 use super::sort::{Record, Sorter};
-use super::source::{Source, Stretch};
+use super::source::{Sequences, Stretch};
 use crate::entry::{self, Count};
 use crate::pruned::Pruned;
 use crate::work::{Block, Work};
@@ -53,7 +53,7 @@ impl<'n, K: Key, H: Key, C: Count> RankedIndex<'n, K, H, C> {
     /// With rules as keys that have counts of this width.
     pub(super) fn new<R: entry::Key<Count = C>>(
         work: &mut Work<'_>,
-        source: &Source<'n, K, H>,
+        source: &Sequences<'n, K, H>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,
