@@ -183,12 +183,32 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// A backend could not do its work.
-    #[error("{what}")]
-    Backend {
-        /// What is wrong, and what to do.
+    /// The view has counts instead of a root: it does not know where terms occur.
+    #[error("the view has counts only, but the task needs to know where terms occur")]
+    CountsOnly,
+    /// A length outside of its limits.
+    #[error(
+        "{what} of {given} terms was asked for: at least {least} and at most {most} are supported"
+    )]
+    BadLength {
+        /// What has this length: a sequence or a window.
+        what: &'static str,
+        /// The length.
+        given: usize,
+        /// The least that is supported.
+        least: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A corpus that is too large for a task.
+    #[error("{what} is not supported")]
+    Unsupported {
+        /// What was asked for.
         what: String,
     },
+    /// A backend, or the storage that it works in, failed: no room, no memory, a device that does not answer.
+    #[error(transparent)]
+    Backend(Box<dyn std::error::Error + Send + Sync>),
     /// The work was ended by a [`crate::CancelFlag`].
     #[error("cancelled")]
     Cancelled,
@@ -216,6 +236,11 @@ impl Error {
     /// A [`Error::Malformed`] with this text.
     pub fn malformed(what: impl Into<String>) -> Self {
         Self::Malformed { what: what.into() }
+    }
+
+    /// An [`Error::Backend`] of a backend's own error.
+    pub fn backend(error: impl std::error::Error + Send + Sync + 'static) -> Self {
+        Self::Backend(Box::new(error))
     }
 
     /// An [`Error::Io`] about this path.

@@ -363,6 +363,11 @@ impl From<tadoc_core::Error> for Error {
         match error {
             tadoc_core::Error::Exists { path } => Self::Exists { path },
             tadoc_core::Error::Io { path, source } => Self::Io { path, source },
+            tadoc_core::Error::CountsOnly => Self::CountsOnly,
+            tadoc_core::Error::BadLength { what, given, least, most } => {
+                Self::BadLength { what, given, least, most }
+            }
+            tadoc_core::Error::Backend(error) => Self::of_backend(error),
             other => Self::Archive(other),
         }
     }
@@ -390,6 +395,23 @@ impl Error {
     /// Whether what was asked for needs more memory than was allowed for the archive.
     pub fn is_memory_limit(&self) -> bool {
         matches!(self, Self::Archive(tadoc_core::Error::MemoryLimit { .. }))
+    }
+
+    /// What a backend has errors of its own for.
+    fn of_backend(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        #[cfg(feature = "gpu")]
+        if let Some(error) = error.downcast_ref::<tadoc_gpu::Error>() {
+            return Self::Gpu { what: error.to_string() };
+        }
+        #[cfg(feature = "pool")]
+        let error = match error.downcast::<tadoc_pool::Error>() {
+            Ok(error) => return (*error).into(),
+            Err(error) => error,
+        };
+        match error.downcast::<Self>() {
+            Ok(own) => *own,
+            Err(error) => Self::Archive(tadoc_core::Error::Backend(error)),
+        }
     }
 
     /// An [`Error::Io`] about this path.

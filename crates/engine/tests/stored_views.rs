@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tadoc_engine::analytics::answer;
-use tadoc_engine::answer::{Labels, Value};
+use tadoc_engine::answer::{Labels, Position, Value};
 use tadoc_engine::view::{Detail, Origin, open, store};
 use tadoc_engine::{Analyzer, CompressOptions, Corpus, Input, Limits, Source, Task, View};
 use tadoc_oracle::cases;
@@ -25,11 +25,10 @@ fn rows(corpus: &Corpus, view: &View, task: Task) -> Vec<String> {
     let labels = Labels { terms: view.terms().texts(), documents: &names };
     let answered = answer(view, task, &Limits::default()).unwrap();
     let mut all = Vec::new();
-    let given = answered.answer.for_each_part(labels, &mut |rows| {
+    let mut at = Position::default();
+    while let Some(rows) = answered.answer.next_part(&mut at, labels).unwrap() {
         rows.visit(0..rows.len(), &mut |row: &[Value<'_>]| all.push(format!("{row:?}")));
-        Ok(())
-    });
-    given.unwrap();
+    }
     all
 }
 

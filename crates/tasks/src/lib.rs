@@ -18,9 +18,9 @@
 mod answer;
 mod bounds;
 mod check;
+mod cpu;
 mod custom;
 mod entry;
-mod error;
 mod hash_table;
 mod plan;
 mod pruned;
@@ -41,9 +41,10 @@ mod walk;
 mod weights;
 pub mod work;
 
+pub use cpu::CpuBackend;
 pub use custom::{CustomTask, Phases};
-pub use error::{Error, Result};
 pub use pruned::Pruned;
-pub use tasks::answer_with;
-pub use weights::{Weights, count_root};
+pub use tadoc_core::{Error, Result};
+pub use tasks::{answer_with, check};
+pub use weights::{Weights, root_counts};
 pub use work::{Storage, Work};

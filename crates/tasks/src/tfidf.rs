@@ -15,7 +15,7 @@ use crate::answer::Vectors;
 use crate::check::are_ends;
 use crate::entry::{Count, Key};
 use crate::score::{divisor, inverse_document_frequency, term_frequency};
-use crate::vectors::{COUNTS, ENDS, KEYS, Order, Phases, vectors};
+use crate::vectors::{CELLS, ENDS, KEYS, Order, PhaseNames, vectors};
 use crate::walk::{Emit, Walkers};
 use crate::work::{Block, Work};
 
@@ -30,7 +30,7 @@ pub fn weights<E: Emit>(
     options: TfIdfOptions,
     top: Option<usize>,
 ) -> Result<Vec<Vectors>> {
-    let phases = Phases { walk: "terms of documents", add_up: "terms of large documents" };
+    let phases = PhaseNames { walk: "terms of documents", add_up: "terms of large documents" };
     let counted = vectors(work, phases, walkers, keep, Order::Key)?;
     let factors = match options.use_idf {
         false => vec![1.0; terms],
@@ -49,14 +49,14 @@ pub fn weights<E: Emit>(
         Some(
             ends.len() == of_documents.len()
                 && are_ends(ends.iter().copied(), keys.len())
-                && block.section::<f64>(COUNTS)?.len() == keys.len()
+                && block.section::<f64>(CELLS)?.len() == keys.len()
                 && keys.iter().all(|key| (key.number() as usize) < terms),
         )
     };
     let blocks = work.append("weights", counted.len(), are_weights, |operation, block| {
         let counted = &counted[operation];
         let keys = counted.section::<E::Key>(KEYS);
-        let counts = counted.section::<<E::Key as Key>::Count>(COUNTS);
+        let counts = counted.section::<<E::Key as Key>::Count>(CELLS);
         let (mut ends, mut shown, mut weights) = (Vec::new(), Vec::new(), Vec::new());
         let mut row: Vec<(E::Key, f64)> = Vec::new();
         let mut start = 0;

@@ -15,17 +15,18 @@ use crate::entry::{Count, Entry, Key};
 use crate::walk::{Emit, Walkers};
 use crate::work::{Block, BlockBuilder, Blocks, Work};
 
-/// Sections of a block: where the entries of each document end, keys, and counts.
+/// Sections of a block: where the entries of each document end, keys, and what there is of each: counts, or
+/// weights.
 pub(crate) const ENDS: usize = 0;
 pub(crate) const KEYS: usize = 1;
-pub(crate) const COUNTS: usize = 2;
+pub(crate) const CELLS: usize = 2;
 
 /// Counts below this are put in order by counting.
 const CLASSES: usize = 64;
 
 /// The names of both phases.
 #[derive(Debug, Clone, Copy)]
-pub struct Phases {
+pub struct PhaseNames {
     /// Of the walk.
     pub walk: &'static str,
     /// Of adding up what stretches have.
@@ -44,7 +45,7 @@ pub enum Order {
 /// The vectors of all documents, in the order of documents: keys that `keep` says.
 pub fn vectors<E: Emit>(
     work: &mut Work<'_>,
-    phases: Phases,
+    phases: PhaseNames,
     walkers: &Walkers<'_, E>,
     keep: impl Fn(E::Key) -> bool + Sync,
     order: Order,
@@ -53,7 +54,7 @@ pub fn vectors<E: Emit>(
     let numbers = walkers.emit().numbers();
     let are_of = |block: Block<'_>, documents: usize| {
         let (ends, keys) = (block.section::<u64>(ENDS)?, block.section::<E::Key>(KEYS)?);
-        let counts = block.section::<<E::Key as Key>::Count>(COUNTS)?;
+        let counts = block.section::<<E::Key as Key>::Count>(CELLS)?;
         let is_key = |key: &E::Key| numbers.is_none_or(|most| (key.number() as usize) < most);
         Some(
             ends.len() == documents
@@ -117,7 +118,7 @@ pub fn vectors<E: Emit>(
 type Stretch<'a, K> = (&'a [K], &'a [<K as Key>::Count]);
 
 fn stretch<K: Key>(blocks: &Blocks, block: usize) -> Stretch<'_, K> {
-    (blocks.section(block, KEYS), blocks.section(block, COUNTS))
+    (blocks.section(block, KEYS), blocks.section(block, CELLS))
 }
 
 /// Adds up stretches whose keys are numbers.

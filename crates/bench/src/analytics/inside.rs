@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use rayon::ThreadPool;
-use tadoc_engine::answer::Labels;
+use tadoc_engine::answer::{Labels, Position};
 use tadoc_engine::{Analyzer, Lexer, Limits, Strategy, View};
 
 use super::limit::Lengths;
@@ -102,10 +102,10 @@ impl Loaded {
             let task = task.of_archive(SEQUENCE_TERMS);
             let answered = tadoc_engine::analytics::answer(view, task, &limits)?;
             let mut rows = 0;
-            answered.answer.for_each_part(labels, &mut |part| {
+            let mut at = Position::default();
+            while let Some(part) = answered.answer.next_part(&mut at, labels)? {
                 rows += part.len();
-                Ok(())
-            })?;
+            }
             Ok((answered, rows))
         })?;
         let seconds = start.elapsed().as_secs_f64();

@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use rayon::ThreadPool;
-use tadoc_engine::answer::Labels;
+use tadoc_core::Backend;
+use tadoc_engine::answer::{Labels, Position};
 use tadoc_engine::gpu::{GpuBackend, tasks};
 use tadoc_engine::{Analyzer, Corpus, Limits, View, analytics};
 
@@ -136,10 +137,10 @@ impl<'g> Opened<'g> {
             let task = name.of_archive(SEQUENCE_TERMS);
             let answered = analytics::answer(&self.view, task, &Limits::default())?;
             let mut rows = 0;
-            answered.answer.for_each_part(labels, &mut |part| {
+            let mut at = Position::default();
+            while let Some(part) = answered.answer.next_part(&mut at, labels)? {
                 rows += part.len();
-                Ok(())
-            })?;
+            }
             Ok((answered, rows))
         })?;
         let seconds = start.elapsed().as_secs_f64();
@@ -152,7 +153,7 @@ impl<'g> Opened<'g> {
         let names: Vec<&[u8]> = self.names.iter().map(|name| &name[..]).collect();
         let labels = Labels { terms: self.view.terms().texts(), documents: &names };
         let (task, limits) = (name.of_archive(SEQUENCE_TERMS), Limits::default());
-        let found = self.gpu.run(&self.view, task, &limits)?;
+        let found = self.gpu.answer(&self.view, task, &limits)?;
         let expected = analytics::answer(&self.view, task, &limits)?;
         let difference = check::difference(&*found.answer, &*expected.answer, labels)?;
         if let Some(difference) = &difference {

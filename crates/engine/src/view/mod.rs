@@ -22,7 +22,6 @@ use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase};
-use crate::traverse;
 
 /// What stands for a token without a term.
 const NONE: u32 = u32::MAX;
@@ -106,7 +105,7 @@ pub fn make(
 /// map it; gives the length of the file. One that is there is replaced.
 pub fn store(corpus: &Corpus, observer: &dyn Observer) -> Result<u64> {
     let view = make(&[corpus], &Analyzer::new(), None, observer)?;
-    let counts = traverse::root_counts(view.network());
+    let counts = tadoc_tasks::root_counts(view.network());
     Ok(write_view(&view, counts, corpus.archive())?)
 }
 

@@ -7,17 +7,16 @@
 //! Cost: O(symbols) sequences, each written twice and then moved some five times in the cache. In the pool: a key for each sequence of the
 //! root, a key and 8 bytes for each of a rule, and a key for each row of the answer.
 
-use std::io;
 use std::marker::PhantomData;
 
-use tadoc_core::answer::columns::SEQUENCE_COUNTS;
-use tadoc_core::answer::{Answer, Column, Labels, Rows};
+use tadoc_core::Limits;
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 
 use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
 use super::keys::Key;
 use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
-use super::runs::{RunRows, are_ranked, put_ranked};
+use super::runs::{RankedPosition, RunRows, Shape, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
 use super::source::{Crossings, Source, Stretch};
 use super::{Budget, weights};
@@ -148,8 +147,9 @@ fn count_sorted<H: Key>(
     }
 }
 
-/// Sequences with their occurrences: by occurrences descending, then sequence ascending.
+/// Sequences or pairs with their occurrences: by occurrences descending, then by key.
 pub(super) struct SequenceCounts<K, H> {
+    shape: Shape,
     packing: Packing,
     layout: Layout,
     ranked: Blocks,
@@ -163,9 +163,10 @@ impl<K: Key, H: Key> SequenceCounts<K, H> {
         source: &Source<impl Crossings<'n, K>, K>,
         pruned: &Pruned,
         packing: Packing,
-        least: u64,
-        top: Option<usize>,
+        shape: Shape,
+        limits: &Limits,
     ) -> Result<Self> {
+        let Limits { least, top, .. } = *limits;
         let occurrences = Occurrences::<H>::new(work, source, pruned, packing)?;
         let Occurrences { layout, root, rules } = &occurrences;
         let pieces = occurrences.pieces(work, 0);
@@ -185,22 +186,25 @@ impl<K: Key, H: Key> SequenceCounts<K, H> {
             put_ranked(block, piece.buckets.start, &keys, &runs);
             Ok(())
         })?;
-        Ok(Self { packing, layout: *layout, ranked, top: top as u64, kind: PhantomData })
+        Ok(Self { shape, packing, layout: *layout, ranked, top: top as u64, kind: PhantomData })
     }
 }
 
 impl<K: Key, H: Key> Answer for SequenceCounts<K, H> {
     fn columns(&self) -> &'static [Column] {
-        SEQUENCE_COUNTS
+        self.shape.columns()
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, false);
-        rows.push_ranked(&[], &self.ranked, 0..self.ranked.len(), self.top, each)?;
-        each(&rows)
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let [below, block, within, _] = at.state();
+        let mut behind = RankedPosition { below, block, within };
+        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, self.shape);
+        rows.push_ranked(&[], &self.ranked, 0..self.ranked.len(), self.top, &mut behind);
+        *at = Position::new([behind.below, behind.block, behind.within, 0]);
+        Ok((!rows.is_empty()).then(|| Box::new(rows) as Box<dyn Rows>))
     }
 }

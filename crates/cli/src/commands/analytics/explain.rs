@@ -28,7 +28,7 @@ pub struct Costs {
 }
 
 /// The report, for people.
-pub fn report(view: &View, origin: &Origin, run: &Run<'_>, costs: &Costs) -> String {
+pub fn report(view: &View, origin: &Origin, run: &Run, costs: &Costs) -> String {
     let mut lines = String::new();
     let mut line = |title: &str, value: &str| {
         writeln!(lines, "{title:<9} {}", printable(value)).expect("a string takes all");

@@ -9,12 +9,11 @@ mod pairs;
 mod sequences;
 mod words;
 
-use std::io;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use tadoc_engine::answer::{Answer, Column, Labels, Rows};
+use tadoc_engine::answer::{Answer, Column, Labels, Position, Rows};
 use tadoc_engine::backend::{Backends, Choice, Run};
 use tadoc_engine::view::{Detail, Origin};
 use tadoc_engine::{Answered, Corpus, Limits, View};
@@ -106,16 +105,16 @@ trait Question: Sync {
     }
 
     /// Finds the answer.
-    fn answer<'v>(
+    fn answer(
         &self,
         backends: &Backends,
-        view: &'v View,
+        view: &View,
         limits: &Limits,
-    ) -> tadoc_engine::Result<Run<'v>>;
+    ) -> tadoc_engine::Result<Run>;
 }
 
 /// An answer to a question that only the processor answers.
-fn on_processor(answered: Answered<'_>) -> Run<'_> {
+fn on_processor(answered: Answered) -> Run {
     Run { answered, backend: Choice::Cpu, device: None, reason: String::new(), pool: None }
 }
 
@@ -246,44 +245,33 @@ impl Destination<'_> {
     }
 }
 
-/// Writes an answer. What goes wrong in writing is kept apart from what goes wrong in making parts, since the
-/// one is told with the output's name and may be a reader that has seen enough, or the wish to stop.
+/// Writes an answer, part by part.
 fn write(
     answer: &dyn Answer,
     labels: Labels<'_>,
     to: &mut Destination<'_>,
     costs: &mut Costs,
 ) -> anyhow::Result<()> {
-    let mut failed = None;
-    let mut note = |started: Instant, rows: u64, written: anyhow::Result<()>| {
+    let mut note = |started: Instant, rows: u64| {
         costs.output += started.elapsed();
         costs.rows += rows;
-        written.map_err(|error| {
-            failed = Some(error);
-            io::Error::other("the answer was not written")
-        })
     };
-    let given = match to.is_matrix {
-        true => answer
-            .with_entries(labels, &mut |entries| {
-                let started = Instant::now();
-                let written = to.writer.write_entries(entries);
-                note(started, entries.len(), written)
-            })
-            .context("this answer is no matrix of documents and terms")?,
-        false => answer.for_each_part(labels, &mut |rows| {
-            let started = Instant::now();
-            let written = to.write(rows);
-            note(started, rows.len(), written)
-        }),
-    };
-    match (failed, given) {
-        (Some(error), _) => Err(error),
-        (None, Err(source)) => {
-            Err(tadoc_engine::Error::Io { path: "a temporary file".into(), source }.into())
-        }
-        (None, Ok(())) => Ok(()),
+    if to.is_matrix {
+        let entries = answer.entries(labels).transpose().map_err(tadoc_engine::Error::from)?;
+        let entries = entries.context("this answer is no matrix of documents and terms")?;
+        let started = Instant::now();
+        let written = to.writer.write_entries(&*entries);
+        note(started, entries.len());
+        return written;
     }
+    let mut at = Position::default();
+    while let Some(rows) = answer.next_part(&mut at, labels).map_err(tadoc_engine::Error::from)? {
+        let started = Instant::now();
+        let written = to.write(&*rows);
+        note(started, rows.len());
+        written?;
+    }
+    Ok(())
 }
 
 /// Measures one step after the other.

@@ -101,12 +101,7 @@ impl Question for Cooccurrence {
         self.shared.limits(self.top, Strategy::Auto)
     }
 
-    fn answer<'v>(
-        &self,
-        _: &Backends,
-        view: &'v View,
-        limits: &Limits,
-    ) -> tadoc_engine::Result<Run<'v>> {
+    fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
         analytics::cooccurrence(view, self.window, self.ordered, limits).map(on_processor)
     }
 }
@@ -124,12 +119,7 @@ impl Question for Collocations {
         self.shared.limits(self.top, Strategy::Auto)
     }
 
-    fn answer<'v>(
-        &self,
-        _: &Backends,
-        view: &'v View,
-        limits: &Limits,
-    ) -> tadoc_engine::Result<Run<'v>> {
+    fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
         let measure = match self.measure {
             Measure::LogLikelihood => analytics::Measure::LogLikelihood,
             Measure::Pmi => analytics::Measure::Pmi,

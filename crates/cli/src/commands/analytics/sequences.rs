@@ -107,12 +107,12 @@ impl Question for SequenceCount {
         Some(&self.backend)
     }
 
-    fn answer<'v>(
+    fn answer(
         &self,
         backends: &Backends,
-        view: &'v View,
+        view: &View,
         limits: &Limits,
-    ) -> tadoc_engine::Result<Run<'v>> {
+    ) -> tadoc_engine::Result<Run> {
         let task = match self.per_document {
             true => Task::SequenceCountPerDocument { n: self.n },
             false => Task::SequenceCount { n: self.n },
@@ -142,12 +142,12 @@ impl Question for RankedInvertedIndex {
         Some(&self.backend)
     }
 
-    fn answer<'v>(
+    fn answer(
         &self,
         backends: &Backends,
-        view: &'v View,
+        view: &View,
         limits: &Limits,
-    ) -> tadoc_engine::Result<Run<'v>> {
+    ) -> tadoc_engine::Result<Run> {
         backends.answer(view, Task::RankedInvertedIndex { n: self.n }, limits)
     }
 }

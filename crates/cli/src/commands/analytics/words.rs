@@ -204,12 +204,12 @@ macro_rules! task {
                 Some(&self.backend)
             }
 
-            fn answer<'v>(
+            fn answer(
                 &self,
                 backends: &Backends,
-                view: &'v View,
+                view: &View,
                 limits: &Limits,
-            ) -> tadoc_engine::Result<Run<'v>> {
+            ) -> tadoc_engine::Result<Run> {
                 backends.answer(view, Task::$question, limits)
             }
         }
@@ -242,12 +242,7 @@ impl Question for TfIdf {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer<'v>(
-        &self,
-        _: &Backends,
-        view: &'v View,
-        limits: &Limits,
-    ) -> tadoc_engine::Result<Run<'v>> {
+    fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
         let options = TfIdfOptions {
             norm: match self.norm {
                 Norm::L2 => tadoc_engine::Norm::L2,
