@@ -1,10 +1,10 @@
 //! The tasks, each a chain of phases; those over sequences are in `sequences`.
 
 use tadoc_core::answer::Answer;
-use tadoc_core::task::LONGEST_SEQUENCE;
+use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
 
-use crate::answer::{DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
+use crate::answer::{Cell, DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
 use crate::entry::Key;
 use crate::plan::{Plan, Sizes};
 use crate::pruned::Pruned;
@@ -12,8 +12,9 @@ use crate::rank::rank;
 use crate::select;
 use crate::sequences;
 use crate::terms::TermsOf;
+use crate::tfidf;
 use crate::transpose::{Transposition, even_buckets};
-use crate::vectors::{Phases, vectors};
+use crate::vectors::{Order, PhaseNames, vectors};
 use crate::walk::Walkers;
 use crate::weights::Weights;
 use crate::work::{Block, Work};
@@ -43,13 +44,17 @@ pub fn answer_with(
 /// Whether a task can be asked of a view at all.
 ///
 /// # Errors
-/// [`Error::BadLength`] for sequences that are too short or too long, and [`Error::CountsOnly`] if the view has no documents but the
+/// [`Error::BadLength`] for sequences and windows that are too short or too long, and [`Error::CountsOnly`] if the view has no documents but the
 /// task asks for them.
 pub fn check(view: &View, task: Task) -> Result<()> {
-    let given = task.terms_of_a_key();
-    if !(1..=LONGEST_SEQUENCE).contains(&given) {
-        let (what, least, most) = ("a sequence", 1, LONGEST_SEQUENCE);
-        return Err(Error::BadLength { what, given, least, most });
+    let (what, given, most) = match task {
+        Task::Cooccurrence { window, .. } | Task::Collocations { window, .. } => {
+            ("a window", window, WIDEST_WINDOW)
+        }
+        _ => ("a sequence", task.terms_of_a_key(), LONGEST_SEQUENCE),
+    };
+    if !(1..=most).contains(&given) {
+        return Err(Error::BadLength { what, given, least: 1, most });
     }
     match task {
         Task::WordCount | Task::Sort => Ok(()),
@@ -81,7 +86,9 @@ fn answer_in(
         }
         Task::SequenceCount { .. }
         | Task::SequenceCountPerDocument { .. }
-        | Task::RankedInvertedIndex { .. } => {
+        | Task::RankedInvertedIndex { .. }
+        | Task::Cooccurrence { .. }
+        | Task::Collocations { .. } => {
             let (strategy, reason) = match limits.strategy {
                 Some(strategy) => (strategy, String::new()),
                 None => (Strategy::TopDown, sequences::reason(task).to_string()),
@@ -130,8 +137,8 @@ fn count(
     Ok(Box::new(RankedCounts::<u32>::new(ranked)))
 }
 
-/// Inverted index and term vector.
-fn of_documents<K: Key>(
+/// Inverted index, term vector and TF-IDF.
+fn of_documents<K: Key<Count: Cell>>(
     work: &mut Work<'_>,
     network: &Network,
     pruned: &Pruned,
@@ -154,7 +161,7 @@ fn of_documents<K: Key>(
     let least = limits.least;
     // Buckets are balanced by weights, and rare terms are known by them.
     let weights = match task {
-        Task::TermVector if least <= 1 => None,
+        Task::TermVector | Task::TfIdf(_) if least <= 1 => None,
         _ => Some(Weights::new(work, network, pruned)?),
     };
     let is_kept = |key: K| {
@@ -186,9 +193,17 @@ fn of_documents<K: Key>(
             Box::new(DocumentsOfKeys::<K>::new(blocks, network.documents().clone()))
         }
         (Task::TermVector, _) => {
-            let phases = Phases { walk: "term vectors", add_up: "term vectors of large documents" };
-            let made = vectors(work, phases, &walkers, is_kept, top)?;
-            Box::new(KeysOfDocuments::<K>::new(made, network.documents().clone()))
+            let phases =
+                PhaseNames { walk: "term vectors", add_up: "term vectors of large documents" };
+            let made = vectors(work, phases, &walkers, is_kept, Order::Count(top))?;
+            Box::new(KeysOfDocuments::<K, K::Count>::new(made, network.documents().clone()))
+        }
+        (Task::TfIdf(options), _) => {
+            let (terms, top) = (network.grammar().token_count() as usize, limits.top);
+            let documents = network.documents();
+            let made =
+                tfidf::weights(work, &walkers, is_kept, terms, documents.len(), options, top)?;
+            Box::new(KeysOfDocuments::<K, f64>::new(made, documents.clone()))
         }
         _ => return Err(Error::Unsupported { what: task.name().to_string() }),
     };
