@@ -14,9 +14,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use clap::Subcommand;
 use tadoc_engine::answer::{Answer, Column, Labels, Position, Rows};
-use tadoc_engine::backend::{Backends, Choice, Run};
+use tadoc_engine::backend::Backends;
 use tadoc_engine::view::{Detail, Origin};
-use tadoc_engine::{Answered, Corpus, Limits, View};
+use tadoc_engine::{Corpus, Limits, Task};
 
 use self::arguments::Shared;
 use self::by_archive::Numbered;
@@ -56,12 +56,9 @@ impl Analytics {
             Self::Cooccurrence(question) => question,
             Self::Collocations(question) => question,
         };
-        let backends = match question.backend() {
-            Some(backend) => backend.backends()?,
-            None => Backends::new(Choice::Cpu, None),
-        };
+        let backends = question.backend().backends()?;
         #[cfg(feature = "pool")]
-        if let Some(path) = question.backend().and_then(TaskBackendArguments::pool) {
+        if let Some(path) = question.backend().pool() {
             crate::heap::spill_beside(path)?;
         }
         let watch = Stopwatch(Instant::now());
@@ -99,23 +96,11 @@ trait Question: Sync {
     /// What is wanted of the answer, and what it may take.
     fn limits(&self) -> Limits;
 
-    /// Where it is to be answered, if there is a choice.
-    fn backend(&self) -> Option<&TaskBackendArguments> {
-        None
-    }
+    /// Where it is to be answered.
+    fn backend(&self) -> &TaskBackendArguments;
 
-    /// Finds the answer.
-    fn answer(
-        &self,
-        backends: &Backends,
-        view: &View,
-        limits: &Limits,
-    ) -> tadoc_engine::Result<Run>;
-}
-
-/// An answer to a question that only the processor answers.
-fn on_processor(answered: Answered) -> Run {
-    Run { answered, backend: Choice::Cpu, device: None, reason: String::new(), pool: None }
+    /// The task that answers it.
+    fn task(&self) -> Task;
 }
 
 /// Answers a question, in the rayon pool that it is called in. `watch` was started before the archives
@@ -192,7 +177,7 @@ fn ask(
     }
     costs.view = watch.lap();
 
-    let run = question.answer(backends, &view, &limits)?;
+    let run = backends.answer(&view, question.task(), &limits)?;
     costs.task = watch.lap();
     if !quiet {
         backends.notes().iter().for_each(|note| print_note(note));

@@ -1,17 +1,15 @@
 //! Questions about terms that stand near each other: `cooccurrence` and `collocations`.
-//!
-//! They have no `--strategy`: pairs are counted in one way only.
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
 use tadoc_engine::analytics::columns::{PAIR_COUNTS, PAIR_SCORES};
 use tadoc_engine::answer::Column;
-use tadoc_engine::backend::{Backends, Run};
-use tadoc_engine::{Limits, View, WIDEST_WINDOW, analytics};
+use tadoc_engine::{Limits, Task, WIDEST_WINDOW};
 
-use super::arguments::{Shared, Strategy};
-use super::{Question, on_processor};
+use super::Question;
+use super::arguments::{Shared, StrategyArgument};
 use crate::arguments::{at_least_one, examples};
+use crate::commands::backend::TaskBackendArguments;
 
 /// Count pairs of terms that stand near each other, most frequent first
 ///
@@ -38,6 +36,12 @@ pub struct Cooccurrence {
 
     #[command(flatten)]
     shared: Shared,
+
+    #[command(flatten)]
+    strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: TaskBackendArguments,
 }
 
 /// Find pairs of terms that come together more often than by chance
@@ -68,6 +72,12 @@ pub struct Collocations {
 
     #[command(flatten)]
     shared: Shared,
+
+    #[command(flatten)]
+    strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: TaskBackendArguments,
 }
 
 /// `--measure`.
@@ -98,11 +108,15 @@ impl Question for Cooccurrence {
     }
 
     fn limits(&self) -> Limits {
-        self.shared.limits(self.top, Strategy::Auto)
+        self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
-        analytics::cooccurrence(view, self.window, self.ordered, limits).map(on_processor)
+    fn backend(&self) -> &TaskBackendArguments {
+        &self.backend
+    }
+
+    fn task(&self) -> Task {
+        Task::Cooccurrence { window: self.window, ordered: self.ordered }
     }
 }
 
@@ -116,16 +130,20 @@ impl Question for Collocations {
     }
 
     fn limits(&self) -> Limits {
-        self.shared.limits(self.top, Strategy::Auto)
+        self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
+    fn backend(&self) -> &TaskBackendArguments {
+        &self.backend
+    }
+
+    fn task(&self) -> Task {
         let measure = match self.measure {
-            Measure::LogLikelihood => analytics::Measure::LogLikelihood,
-            Measure::Pmi => analytics::Measure::Pmi,
-            Measure::TScore => analytics::Measure::TScore,
-            Measure::LogDice => analytics::Measure::LogDice,
+            Measure::LogLikelihood => tadoc_engine::Measure::LogLikelihood,
+            Measure::Pmi => tadoc_engine::Measure::Pmi,
+            Measure::TScore => tadoc_engine::Measure::TScore,
+            Measure::LogDice => tadoc_engine::Measure::LogDice,
         };
-        analytics::collocations(view, self.window, measure, limits).map(on_processor)
+        Task::Collocations { window: self.window, measure }
     }
 }

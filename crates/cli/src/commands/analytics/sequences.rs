@@ -4,8 +4,7 @@ use clap::Args;
 use clap::builder::RangedU64ValueParser;
 use tadoc_engine::analytics::columns::{SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
 use tadoc_engine::answer::Column;
-use tadoc_engine::backend::{Backends, Run};
-use tadoc_engine::{LONGEST_SEQUENCE, Limits, Task, View};
+use tadoc_engine::{LONGEST_SEQUENCE, Limits, Task};
 
 use super::Question;
 use super::arguments::{Shared, StrategyArgument};
@@ -103,21 +102,15 @@ impl Question for SequenceCount {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn backend(&self) -> Option<&TaskBackendArguments> {
-        Some(&self.backend)
+    fn backend(&self) -> &TaskBackendArguments {
+        &self.backend
     }
 
-    fn answer(
-        &self,
-        backends: &Backends,
-        view: &View,
-        limits: &Limits,
-    ) -> tadoc_engine::Result<Run> {
-        let task = match self.per_document {
+    fn task(&self) -> Task {
+        match self.per_document {
             true => Task::SequenceCountPerDocument { n: self.n },
             false => Task::SequenceCount { n: self.n },
-        };
-        backends.answer(view, task, limits)
+        }
     }
 }
 
@@ -138,16 +131,11 @@ impl Question for RankedInvertedIndex {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn backend(&self) -> Option<&TaskBackendArguments> {
-        Some(&self.backend)
+    fn backend(&self) -> &TaskBackendArguments {
+        &self.backend
     }
 
-    fn answer(
-        &self,
-        backends: &Backends,
-        view: &View,
-        limits: &Limits,
-    ) -> tadoc_engine::Result<Run> {
-        backends.answer(view, Task::RankedInvertedIndex { n: self.n }, limits)
+    fn task(&self) -> Task {
+        Task::RankedInvertedIndex { n: self.n }
     }
 }

@@ -1,15 +1,13 @@
 //! Questions about single terms: `word-count`, `sort`, `inverted-index`, `term-vector` and `tfidf`.
 
 use clap::{Args, ValueEnum};
-use tadoc_engine::analytics::TfIdfOptions;
 use tadoc_engine::analytics::columns::{TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS, TERM_WEIGHTS};
 use tadoc_engine::answer::Column;
-use tadoc_engine::backend::{Backends, Run};
 use tadoc_engine::view::Detail;
-use tadoc_engine::{Limits, Task, View, analytics};
+use tadoc_engine::{Limits, Task, TfIdfOptions};
 
+use super::Question;
 use super::arguments::{Shared, StrategyArgument};
-use super::{Question, on_processor};
 use crate::arguments::{at_least_one, examples};
 use crate::commands::archives::WithArchive;
 use crate::commands::backend::TaskBackendArguments;
@@ -141,11 +139,11 @@ pub struct TfIdf {
     #[arg(long)]
     no_idf: bool,
 
-    /// Do not weigh as if there were one more document, which has every term
+    /// Disable IDF smoothing
     #[arg(long, conflicts_with = "no_idf")]
     no_smooth_idf: bool,
 
-    /// Take one and the natural logarithm of a count instead of the count
+    /// Use 1 + ln(tf) instead of tf
     #[arg(long)]
     sublinear_tf: bool,
 
@@ -157,6 +155,9 @@ pub struct TfIdf {
 
     #[command(flatten)]
     strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: TaskBackendArguments,
 }
 
 /// `--norm`.
@@ -166,7 +167,7 @@ enum Norm {
     L2,
     /// A document's weights have the sum 1
     L1,
-    /// Nothing does
+    /// No normalisation
     None,
 }
 
@@ -200,17 +201,12 @@ macro_rules! task {
                 self.shared.limits(self.top, self.strategy.strategy)
             }
 
-            fn backend(&self) -> Option<&TaskBackendArguments> {
-                Some(&self.backend)
+            fn backend(&self) -> &TaskBackendArguments {
+                &self.backend
             }
 
-            fn answer(
-                &self,
-                backends: &Backends,
-                view: &View,
-                limits: &Limits,
-            ) -> tadoc_engine::Result<Run> {
-                backends.answer(view, Task::$question, limits)
+            fn task(&self) -> Task {
+                Task::$question
             }
         }
     };
@@ -242,8 +238,12 @@ impl Question for TfIdf {
         self.shared.limits(self.top, self.strategy.strategy)
     }
 
-    fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
-        let options = TfIdfOptions {
+    fn backend(&self) -> &TaskBackendArguments {
+        &self.backend
+    }
+
+    fn task(&self) -> Task {
+        Task::TfIdf(TfIdfOptions {
             norm: match self.norm {
                 Norm::L2 => tadoc_engine::Norm::L2,
                 Norm::L1 => tadoc_engine::Norm::L1,
@@ -252,7 +252,6 @@ impl Question for TfIdf {
             use_idf: !self.no_idf,
             smooth_idf: !self.no_smooth_idf,
             sublinear_tf: self.sublinear_tf,
-        };
-        analytics::tfidf(view, options, limits).map(on_processor)
+        })
     }
 }
