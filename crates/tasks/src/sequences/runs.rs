@@ -141,7 +141,7 @@ impl<'a, K: Key, H: Key> RunRows<'a, K, H> {
                 next.push((count, Reverse(block), run, start));
             }
         }
-        let mut left = top - given;
+        let mut left = top.saturating_sub(given);
         while let Some((count, Reverse(block), run, start)) = next.pop().filter(|_| left > 0) {
             let runs = runs_of(block);
             let end = runs[run][1];
