@@ -16,6 +16,13 @@ use crate::bounds::{Bound, add};
 use crate::walk::Emit;
 use crate::work::Work;
 
+/// The document that all of the root is of, by place, if it is one.
+pub fn sole_document(network: &Network) -> Option<u32> {
+    let starts = network.grammar().document_starts();
+    let place = starts.partition_point(|&start| start == 0).checked_sub(1)?;
+    (starts.get(place + 1) == starts.last()).then_some(place as u32)
+}
+
 /// How large things may be.
 #[derive(Debug, Clone, Copy)]
 pub struct Sizes {
@@ -25,13 +32,15 @@ pub struct Sizes {
     pub stretch: u32,
     /// A document with a bound of more keys is cut into stretches with at most so many, as far as a single symbol has no more.
     pub keys: u32,
+    /// Whether a row of counters for everything may be taken, if there is memory for it.
+    pub dense: bool,
     /// Keys, or rules, that are counted in a hash table; with a bound of more they are counted in a row of counters, if they are numbers.
     pub hashed: u32,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { symbols: 1 << 17, stretch: 1 << 20, keys: u32::MAX, hashed: 1 << 14 }
+        Self { symbols: 1 << 17, stretch: 1 << 20, keys: u32::MAX, dense: true, hashed: 1 << 14 }
     }
 }
 
@@ -90,10 +99,10 @@ impl<'n> Plan<'n> {
         let starts = network.grammar().document_starts();
         let documents = starts.len() - 1;
         let root = network.grammar().root();
+        let (bounds, most) = (emit.bounds(), emit.most());
         let sum = |symbols: Range<u32>| {
             let symbols = &root[symbols.start as usize..symbols.end as usize];
-            let most = emit.most();
-            symbols.iter().fold([0, 0], |sum, &symbol| add(sum, emit.bound(symbol), most))
+            symbols.iter().fold([0, 0], |sum, &symbol| add(sum, bounds.of(symbol), most))
         };
         let symbols_of = |document: usize| starts[document + 1] - starts[document];
         let cuts =
@@ -207,10 +216,11 @@ fn stretches<E: Emit>(
     emit: &E,
     sizes: Sizes,
 ) -> Vec<Range<u32>> {
+    let bounds = emit.bounds();
     let mut stretches = Vec::new();
     let (mut first, mut keys) = (document.start, 0_u32);
     for place in document.clone() {
-        let more = emit.bound(root[place as usize])[0];
+        let more = bounds.of(root[place as usize])[0];
         let too_many = keys.saturating_add(more) > sizes.keys || place - first >= sizes.stretch;
         if place > first && too_many {
             stretches.push(first..place);

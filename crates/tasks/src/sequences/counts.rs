@@ -9,7 +9,7 @@
 
 use std::marker::PhantomData;
 
-use tadoc_core::answer::columns::SEQUENCE_COUNTS;
+use tadoc_core::answer::columns::{SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 
 use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
@@ -153,6 +153,8 @@ pub(super) struct SequenceCounts<K, H> {
     layout: Layout,
     ranked: Blocks,
     top: u64,
+    /// The number of the document that all are of, if rows show it.
+    document: Option<u32>,
     kind: PhantomData<(K, H)>,
 }
 
@@ -184,13 +186,21 @@ impl<K: Key, H: Key> SequenceCounts<K, H> {
             put_ranked(block, piece.buckets.start, &keys, &runs);
             Ok(())
         })?;
-        Ok(Self { packing, layout: *layout, ranked, top: top as u64, kind: PhantomData })
+        let (top, document, kind) = (top as u64, None, PhantomData);
+        Ok(Self { packing, layout: *layout, ranked, top, document, kind })
+    }
+}
+
+impl<K, H> SequenceCounts<K, H> {
+    /// The same with a document in every row.
+    pub(super) fn with_document(self, number: u32) -> Self {
+        Self { document: Some(number), ..self }
     }
 }
 
 impl<K: Key, H: Key> Answer for SequenceCounts<K, H> {
     fn columns(&self) -> &'static [Column] {
-        SEQUENCE_COUNTS
+        if self.document.is_some() { SEQUENCE_DOCUMENTS } else { SEQUENCE_COUNTS }
     }
 
     fn next_part<'a>(
@@ -200,8 +210,10 @@ impl<K: Key, H: Key> Answer for SequenceCounts<K, H> {
     ) -> Result<Option<Box<dyn Rows + 'a>>> {
         let [below, block, within, _] = at.state();
         let mut behind = RankedPosition { below, block, within };
-        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, false);
-        rows.push_ranked(&[], &self.ranked, 0..self.ranked.len(), self.top, &mut behind);
+        let of_documents = self.document.is_some();
+        let document = self.document.map_or(&[][..], |number| labels.documents[number as usize]);
+        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, of_documents);
+        rows.push_ranked(document, &self.ranked, 0..self.ranked.len(), self.top, &mut behind);
         *at = Position::new([behind.below, behind.block, behind.within, 0]);
         Ok((!rows.is_empty()).then(|| Box::new(rows) as Box<dyn Rows>))
     }

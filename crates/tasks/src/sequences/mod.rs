@@ -39,6 +39,7 @@ use self::labels::Packing;
 use self::per_document::SequenceVectors;
 use self::ranked::RankedIndex;
 use self::source::Source;
+use crate::plan::sole_document;
 use crate::pruned::Pruned;
 use crate::work::Work;
 use crate::{Error, Result};
@@ -132,6 +133,12 @@ impl Asked {
         Ok(match task {
             Task::SequenceCount { .. } => {
                 Box::new(SequenceCounts::new(work, &source, pruned, packing, least, top)?)
+            }
+            Task::SequenceCountPerDocument { .. }
+                if let Some(document) = sole_document(network) =>
+            {
+                let counts = SequenceCounts::new(work, &source, pruned, packing, least, top)?;
+                Box::new(counts.with_document(network.documents()[document as usize]))
             }
             Task::SequenceCountPerDocument { .. } => {
                 Box::new(SequenceVectors::new(work, &source, pruned, packing, least, top)?)

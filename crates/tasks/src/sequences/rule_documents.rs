@@ -13,10 +13,10 @@ use super::keys::Key;
 use super::source::{Scope, Source};
 use super::{Budget, weights};
 use crate::Result;
-use crate::bounds::{Bound, bounds};
+use crate::bounds::{Bound, SymbolBounds, bounds};
 use crate::check::{are_ends, is_same};
 use crate::entry::{self, Count, Entry};
-use crate::plan::{Plan, Sizes, Stretch};
+use crate::plan::{Plan, Sizes, sole_document};
 use crate::pruned::Pruned;
 use crate::transpose::{Transposition, even_buckets};
 use crate::walk::{Emit, Walkers};
@@ -86,15 +86,9 @@ impl<'n, R: entry::Key> RulesOf<'n, R> {
 impl<R: entry::Key> Emit for RulesOf<'_, R> {
     type Key = R;
 
-    #[inline]
-    fn bound(&self, symbol: u32) -> Bound {
-        match symbol.checked_sub(self.items) {
-            None => [self.crossing.min(1), 0],
-            Some(rule) => {
-                let [keys, rules] = self.bounds[rule as usize];
-                [keys.saturating_add(self.crossing), rules.saturating_add(1)]
-            }
-        }
+    fn bounds(&self) -> SymbolBounds<'_> {
+        let (of_item, beside) = (self.crossing.min(1), self.crossing);
+        SymbolBounds { items: self.items, of_item, of_rules: &self.bounds, beside }
     }
 
     fn most(&self) -> Bound {
@@ -102,7 +96,9 @@ impl<R: entry::Key> Emit for RulesOf<'_, R> {
     }
 
     #[inline]
-    fn of_root(&self, _: &Stretch, _: impl FnMut(R, u64)) {}
+    fn of_item(&self, _: u32) -> Option<R> {
+        None
+    }
 
     #[inline]
     fn of_rule(&self, rule: u32, mut each: impl FnMut(R, u64)) {
@@ -112,6 +108,10 @@ impl<R: entry::Key> Emit for RulesOf<'_, R> {
     #[inline]
     fn table(&self, rule: u32) -> &[R::Entry] {
         if self.scope.descends(rule) { &[] } else { &self.own[rule as usize..rule as usize + 1] }
+    }
+
+    fn has_tables(&self) -> bool {
+        true
     }
 
     fn numbers(&self) -> Option<usize> {
@@ -137,6 +137,9 @@ impl<C: Count> RuleDocuments<C> {
         let network = scope.network;
         let documents = network.documents().len() as u64;
         let weights = weights::of_rules(work, scope, pruned)?;
+        if let Some(document) = sole_document(network) {
+            return Self::of_sole_document(work, scope, &weights, document);
+        }
         let at_once = Budget::new(work).records(BYTES_OF_AN_ENTRY);
         let buckets =
             even_buckets::<R>(weights.iter().map(|&weight| weight.min(documents)), at_once);
@@ -179,6 +182,45 @@ impl<C: Count> RuleDocuments<C> {
             Ok(())
         })?;
         Ok(Self { blocks, firsts, kind: std::marker::PhantomData })
+    }
+
+    /// If all is of one document, every rule occurs there as often as at all.
+    fn of_sole_document(
+        work: &mut Work<'_>,
+        scope: Scope<'_>,
+        weights: &[u64],
+        document: u32,
+    ) -> Result<Self> {
+        let occurs = |rule: usize| weights[rule] > 0 && scope.has_any(rule as u32);
+        let are_of_rules = |_, block: Block<'_>| {
+            let (starts, places) =
+                (block.section::<u32>(STARTS)?, block.section::<u32>(DOCUMENTS)?);
+            let is_size = |rule: usize| starts[rule + 1] == starts[rule] + u32::from(occurs(rule));
+            Some(
+                starts.len() == weights.len() + 1
+                    && starts[0] == 0
+                    && (0..weights.len()).all(is_size)
+                    && places.iter().all(|&place| place == document)
+                    && starts.last() == Some(&(places.len() as u32))
+                    && block.section::<C>(COUNTS)?.len() == places.len(),
+            )
+        };
+        let blocks = work.append("documents of rules", 1, are_of_rules, |_, block| {
+            let mut starts = Vec::with_capacity(weights.len() + 1);
+            let mut counts = Vec::new();
+            for (rule, &weight) in weights.iter().enumerate() {
+                starts.push(counts.len() as u32);
+                if occurs(rule) {
+                    counts.push(C::of(weight));
+                }
+            }
+            starts.push(counts.len() as u32);
+            block.put(&starts);
+            block.put(&vec![document; counts.len()]);
+            block.put(&counts);
+            Ok(())
+        })?;
+        Ok(Self { blocks, firsts: vec![0], kind: std::marker::PhantomData })
     }
 
     /// The documents of a rule, and how often it occurs in each.
