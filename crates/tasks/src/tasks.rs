@@ -1,10 +1,10 @@
 //! The tasks, each a chain of phases; those over sequences are in `sequences`.
 
 use tadoc_core::answer::Answer;
-use tadoc_core::task::LONGEST_SEQUENCE;
+use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
 
-use crate::answer::{DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
+use crate::answer::{Cell, DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
 use crate::entry::{Entry, Key};
 use crate::plan::{Plan, Sizes, sole_document};
 use crate::pruned::Pruned;
@@ -12,8 +12,9 @@ use crate::rank::rank;
 use crate::select;
 use crate::sequences;
 use crate::terms::TermsOf;
+use crate::tfidf;
 use crate::transpose::{Postings, Transposition, even_buckets};
-use crate::vectors::{Phases, one_vector, vectors};
+use crate::vectors::{Order, PhaseNames, one_vector, vectors};
 use crate::walk::Walkers;
 use crate::weights::Weights;
 use crate::work::{Block, Work};
@@ -43,13 +44,17 @@ pub fn answer_with(
 /// Whether a task can be asked of a view at all.
 ///
 /// # Errors
-/// [`Error::BadLength`] for sequences that are too short or too long, and [`Error::CountsOnly`] if the view has no documents but the
+/// [`Error::BadLength`] for sequences and windows that are too short or too long, and [`Error::CountsOnly`] if the view has no documents but the
 /// task asks for them.
 pub fn check(view: &View, task: Task) -> Result<()> {
-    let given = task.terms_of_a_key();
-    if !(1..=LONGEST_SEQUENCE).contains(&given) {
-        let (what, least, most) = ("a sequence", 1, LONGEST_SEQUENCE);
-        return Err(Error::BadLength { what, given, least, most });
+    let (what, given, most) = match task {
+        Task::Cooccurrence { window, .. } | Task::Collocations { window, .. } => {
+            ("a window", window, WIDEST_WINDOW)
+        }
+        _ => ("a sequence", task.terms_of_a_key(), LONGEST_SEQUENCE),
+    };
+    if !(1..=most).contains(&given) {
+        return Err(Error::BadLength { what, given, least: 1, most });
     }
     match task {
         Task::WordCount | Task::Sort => Ok(()),
@@ -77,7 +82,9 @@ fn answer_in(
         }
         Task::SequenceCount { .. }
         | Task::SequenceCountPerDocument { .. }
-        | Task::RankedInvertedIndex { .. } => {
+        | Task::RankedInvertedIndex { .. }
+        | Task::Cooccurrence { .. }
+        | Task::Collocations { .. } => {
             let (strategy, reason) = match limits.strategy {
                 Some(strategy) => (strategy, String::new()),
                 None => (Strategy::TopDown, sequences::reason(task).to_string()),
@@ -85,7 +92,7 @@ fn answer_in(
             let answer = sequences::answer(work, network, pruned, task, strategy, limits)?;
             Ok(Answered { answer, strategy, reason })
         }
-        _ if let Some(document) = sole_document(network) => {
+        Task::InvertedIndex | Task::TermVector if let Some(document) = sole_document(network) => {
             let (strategy, reason) = over_all(limits);
             let weights = weights_by(work, network, pruned, strategy)?;
             // A term may occur as often as there are items.
@@ -155,7 +162,7 @@ fn count(
 }
 
 /// Inverted index and term vector of one document, which has all that there is.
-fn of_sole_document<K: Key>(
+fn of_sole_document<K: Key<Count: Cell>>(
     work: &mut Work<'_>,
     network: &Network,
     weights: &Weights,
@@ -176,7 +183,7 @@ fn of_sole_document<K: Key>(
             rows.map(|(key, count)| K::Entry::new(key, count)).collect::<Vec<_>>()
         };
         let made = one_vector::<K>(work, "term vectors", document, counts.len(), entries, top)?;
-        return Ok(Box::new(KeysOfDocuments::<K>::new(vec![made], numbers)));
+        return Ok(Box::new(KeysOfDocuments::<K, K::Count>::new(vec![made], numbers)));
     }
     let are_rows = |_, block: Block<'_>| {
         DocumentsOfKeys::<K>::are_in(block, counts.len() as u32, numbers.len())
@@ -198,8 +205,8 @@ fn of_sole_document<K: Key>(
     Ok(Box::new(DocumentsOfKeys::<K>::new(blocks, numbers)))
 }
 
-/// Inverted index and term vector.
-fn of_documents<K: Key>(
+/// Inverted index, term vector and TF-IDF.
+fn of_documents<K: Key<Count: Cell>>(
     work: &mut Work<'_>,
     network: &Network,
     pruned: &Pruned,
@@ -222,7 +229,7 @@ fn of_documents<K: Key>(
     let least = limits.least;
     // Buckets are balanced by weights, and rare terms are known by them.
     let weights = match task {
-        Task::TermVector if least <= 1 => None,
+        Task::TermVector | Task::TfIdf(_) if least <= 1 => None,
         _ => Some(Weights::new(work, network, pruned)?),
     };
     let is_kept = |key: K| {
@@ -254,9 +261,17 @@ fn of_documents<K: Key>(
             Box::new(DocumentsOfKeys::<K>::new(blocks, network.documents().clone()))
         }
         (Task::TermVector, _) => {
-            let phases = Phases { walk: "term vectors", add_up: "term vectors of large documents" };
-            let made = vectors(work, phases, &walkers, is_kept, top)?;
-            Box::new(KeysOfDocuments::<K>::new(made, network.documents().clone()))
+            let phases =
+                PhaseNames { walk: "term vectors", add_up: "term vectors of large documents" };
+            let made = vectors(work, phases, &walkers, is_kept, Order::Count(top))?;
+            Box::new(KeysOfDocuments::<K, K::Count>::new(made, network.documents().clone()))
+        }
+        (Task::TfIdf(options), _) => {
+            let (terms, top) = (network.grammar().token_count() as usize, limits.top);
+            let documents = network.documents();
+            let made =
+                tfidf::weights(work, &walkers, is_kept, terms, documents.len(), options, top)?;
+            Box::new(KeysOfDocuments::<K, f64>::new(made, documents.clone()))
         }
         _ => return Err(Error::Unsupported { what: task.name().to_string() }),
     };

@@ -22,9 +22,9 @@ use super::keys::Key;
 use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
 use super::rule_documents::RulesOf;
-use super::runs::{Place, RankedPosition, RunRows, are_ranked, put_ranked};
+use super::runs::{Place, RankedPosition, RunRows, Shape, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
-use super::source::Source;
+use super::source::Sequences;
 use crate::Result;
 use crate::check::are_ends;
 use crate::entry::{Entry, Key as _};
@@ -77,7 +77,7 @@ struct Large<H> {
 impl<K: Key, H: Key> SequenceVectors<K, H> {
     pub(super) fn new(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        source: &Sequences<'_, K, H>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,
@@ -268,7 +268,7 @@ impl<K: Key, H: Key> Answer for SequenceVectors<K, H> {
     ) -> Result<Option<Box<dyn Rows + 'a>>> {
         let name = |place: u32| labels.documents[self.numbers[place as usize] as usize];
         let [first, mut state @ ..] = at.state();
-        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, true);
+        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, Shape::Documents);
         let mut next = first as usize;
         while let Some(contents) = self.order.get(next) {
             let is_whole = match *contents {

@@ -23,7 +23,7 @@ use super::keys::Key;
 use super::labels::Packing;
 use super::rule_documents::RuleDocuments;
 use super::sort::{Record, Sorter};
-use super::source::{Source, Stretch};
+use super::source::{Sequences, Stretch};
 use crate::entry::{self, Count};
 use crate::pruned::Pruned;
 use crate::work::{Block, Work};
@@ -55,7 +55,7 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
     /// With rules as keys that have counts of this width.
     pub(super) fn new<R: entry::Key<Count = C>>(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        source: &Sequences<'_, K, H>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,
@@ -281,7 +281,8 @@ impl<K: Key, C: Count> Rows for RankedRows<'_, K, C> {
                 let end = piece.ends[place].min(until);
                 let terms = |key| self.packing.terms(key);
                 self.labels.terms.ask_ahead(&piece.keys, place, terms);
-                self.packing.show(self.labels, piece.keys[place], |sequence| {
+                self.packing.show(self.labels, piece.keys[place], |terms| {
+                    let sequence = Value::Terms(terms);
                     for &(document, count) in &piece.documents[row..end] {
                         let name = self.labels.documents[self.numbers[document as usize] as usize];
                         each(&[sequence, Value::Text(name), Value::Count(count.get())]);

@@ -10,7 +10,7 @@
 use tadoc_core::Array;
 
 use super::keys::Key;
-use super::source::{Scope, Source};
+use super::source::{Scope, Sequences};
 use super::{Budget, weights};
 use crate::Result;
 use crate::bounds::{Bound, SymbolBounds, bounds};
@@ -50,7 +50,7 @@ impl<'n, R: entry::Key> RulesOf<'n, R> {
     /// The same, with bounds of the sequences that they give: what is inside a rule is at most its text.
     pub(super) fn of_sequences<K: Key, H: Key>(
         work: &mut Work<'_>,
-        source: &Source<'n, K, H>,
+        source: &Sequences<'n, K, H>,
         pruned: &Pruned,
     ) -> Result<Self> {
         let crossing = source.most_of_a_symbol() as u32;

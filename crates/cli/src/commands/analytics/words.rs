@@ -3,7 +3,6 @@
 use clap::{Args, ValueEnum};
 use tadoc_engine::analytics::TfIdfOptions;
 use tadoc_engine::analytics::columns::{TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS, TERM_WEIGHTS};
-use tadoc_engine::analytics::score;
 use tadoc_engine::answer::Column;
 use tadoc_engine::backend::{Backends, Run};
 use tadoc_engine::view::Detail;
@@ -246,9 +245,9 @@ impl Question for TfIdf {
     fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
         let options = TfIdfOptions {
             norm: match self.norm {
-                Norm::L2 => score::Norm::L2,
-                Norm::L1 => score::Norm::L1,
-                Norm::None => score::Norm::None,
+                Norm::L2 => tadoc_engine::Norm::L2,
+                Norm::L1 => tadoc_engine::Norm::L1,
+                Norm::None => tadoc_engine::Norm::None,
             },
             use_idf: !self.no_idf,
             smooth_idf: !self.no_smooth_idf,
