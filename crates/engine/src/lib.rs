@@ -90,7 +90,6 @@ pub mod compress;
 pub mod corpus;
 pub mod error;
 pub mod grep;
-mod memory;
 mod names;
 mod origin;
 pub mod progress;

@@ -75,12 +75,9 @@ impl<K: Key> Emit for TermsOf<'_, K> {
         }
     }
 
-    #[inline]
-    fn table(&self, rule: u32) -> &[K::Entry] {
-        match &self.tables {
-            None => &[],
-            Some(tables) => tables.get(rule),
-        }
+    fn tables<'s>(&'s self) -> impl Fn(u32) -> &'s [K::Entry] + Sync {
+        let tables = self.tables.as_ref().map(RuleTables::slices);
+        move |rule| tables.map_or(&[], |tables| tables.get(rule))
     }
 
     fn has_tables(&self) -> bool {

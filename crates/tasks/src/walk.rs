@@ -45,8 +45,9 @@ pub trait Emit: Sync {
     /// Calls `each` with keys and how often a rule has them, beyond what its sub-rules emit.
     fn of_rule(&self, rule: u32, each: impl FnMut(Self::Key, u64));
 
-    /// All keys of a rule and of what is below it, with their counts; entries without a count end it. Empty if the rule has no table.
-    fn table(&self, rule: u32) -> &[<Self::Key as Key>::Entry];
+    /// What gives all keys of a rule and of what is below it, with their counts; entries without a count end them. Nothing if the rule has
+    /// no table.
+    fn tables<'s>(&'s self) -> impl Fn(u32) -> &'s [<Self::Key as Key>::Entry] + Sync;
 
     /// Whether any rule has a table.
     fn has_tables(&self) -> bool;
@@ -266,10 +267,13 @@ impl<E: Emit> Over<'_, E> {
         waiting: &mut Queue<'_>,
         mut add: impl FnMut(E::Key, u64),
     ) {
-        let emit = self.emit;
+        let (emit, tables) = (self.emit, self.emit.tables());
+        let meet = |rule, weight, rules: &mut _, waiting: &mut _, add: &mut _| {
+            meet::<E>(tables(rule), rule, weight, rules, waiting, add);
+        };
         for &symbol in self.symbols(stretch) {
             match self.grammar.rule_of(symbol) {
-                Some(rule) => self.meet(rule, 1, rules, waiting, &mut add),
+                Some(rule) => meet(rule, 1, rules, waiting, &mut add),
                 None => emit.of_item(symbol).into_iter().for_each(|key| add(key, 1)),
             }
         }
@@ -277,7 +281,7 @@ impl<E: Emit> Over<'_, E> {
             let weight = rules.settle(E::Key::rule(rule));
             emit.of_rule(rule, |key, times| add(key, times * weight));
             for &[sub_rule, times] in self.pruned.sub_rules(rule) {
-                self.meet(sub_rule, weight * u64::from(times), rules, waiting, &mut add);
+                meet(sub_rule, weight * u64::from(times), rules, waiting, &mut add);
             }
         });
     }
@@ -296,11 +300,12 @@ impl<E: Emit> Over<'_, E> {
         into: &mut Vec<<E::Key as Key>::Entry>,
     ) {
         let (emit, rules) = (self.emit, row.rules);
+        let tables = emit.tables();
         let counts = &mut row.counts[..];
         let waiting = &mut row.waiting.queue();
         let place_of = |key: E::Key| rules + key.number();
         let meet = |rule: u32, weight: u64, counts: &mut [_], waiting: &mut Queue<'_>| {
-            let table = emit.table(rule);
+            let table = tables(rule);
             if table.is_empty() {
                 count(counts, waiting, rule, weight);
             }
@@ -342,26 +347,25 @@ impl<E: Emit> Over<'_, E> {
             }
         });
     }
+}
 
-    /// A rule that was met so often: its table, or else it waits.
-    #[inline]
-    fn meet(
-        &self,
-        rule: u32,
-        weight: u64,
-        rules: &mut impl Tally<<E::Key as Key>::Rule>,
-        waiting: &mut Queue<'_>,
-        add: &mut impl FnMut(E::Key, u64),
-    ) {
-        let table = self.emit.table(rule);
-        if table.is_empty() {
-            if rules.add(E::Key::rule(rule), weight) {
-                waiting.put(rule);
-            }
-        } else {
-            for entry in table.iter().take_while(|entry| entry.count() > 0) {
-                add(entry.key(), weight * entry.count());
-            }
+/// A rule that was met so often: its table, or else it waits.
+#[inline]
+fn meet<E: Emit>(
+    table: &[<E::Key as Key>::Entry],
+    rule: u32,
+    weight: u64,
+    rules: &mut impl Tally<<E::Key as Key>::Rule>,
+    waiting: &mut Queue<'_>,
+    add: &mut impl FnMut(E::Key, u64),
+) {
+    if table.is_empty() {
+        if rules.add(E::Key::rule(rule), weight) {
+            waiting.put(rule);
+        }
+    } else {
+        for entry in table.iter().take_while(|entry| entry.count() > 0) {
+            add(entry.key(), weight * entry.count());
         }
     }
 }

@@ -18,7 +18,7 @@ use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
 use tadoc_core::parallel;
 
 use super::Budget;
-use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
+use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
 use super::keys::Key;
 use super::labels::Packing;
 use super::rule_documents::RuleDocuments;
@@ -80,9 +80,9 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
                 packing.is_sequence(key) && site < sites
             })
         };
+        let groupings = Groupings::<H, u32>::new(layout, most);
         let blocks = work.append("sites", stretches.len(), are_sites, |operation, block| {
-            let mut grouping = Grouping::<H, u32>::new(layout, most);
-            match stretches[operation].clone() {
+            groupings.make(block, |grouping| match stretches[operation].clone() {
                 Stretch::Root(stretch) => {
                     source.of_root(stretch, |document, key| grouping.push(key, document));
                 }
@@ -91,8 +91,7 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
                         source.of_rule(rule, |key| grouping.push(key, documents + rule));
                     }
                 }
-            }
-            grouping.put(block);
+            });
             Ok(())
         })?;
         let sites = Records::new(blocks, 0..stretches.len());
@@ -114,47 +113,41 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
         })
     }
 
-    /// The sites of a piece, sorted. Keys are above the least of its first bucket. Nothing if it has one key: then they need no sorting.
-    fn sorted(&self, piece: &Piece<H>) -> Vec<Record<H, u32>> {
-        let mut sorter = Sorter::default();
-        if !piece.is_one_key() {
-            for bucket in piece.buckets.clone() {
-                let start = sorter.records.len();
-                self.sites.for_each(bucket, piece, |record| sorter.records.push(record));
-                sorter.sort_from(start, self.layout.low_bits);
-                let above: H = self.layout.least(bucket - piece.buckets.start);
-                if above > H::default() {
-                    sorter.records[start..].iter_mut().for_each(|(key, _)| *key = above.plus(*key));
-                }
-            }
-        }
-        sorter.records
-    }
-
-    /// Rows of sorted sites from the place `next` on, up to where there are enough of them. Sets `next` to where to go on.
+    /// Rows of a piece from one of its sites on, up to where there are enough; and the site to go on with, if there are more.
     fn rows(
         &self,
         piece: &Piece<H>,
-        sites: &[Record<H, u32>],
-        next: &mut usize,
-    ) -> PieceRows<K, C> {
-        let least: K = self.layout.least(piece.buckets.start);
+        from: usize,
+        sorter: &mut Sorter<H, u32>,
+    ) -> (PieceRows<K, C>, Option<usize>) {
         let mut rows = PieceRows { keys: Vec::new(), ends: Vec::new(), documents: Vec::new() };
         let mut found = Found::new(self);
         if let Some([key, _]) = piece.keys.filter(|_| piece.is_one_key()) {
             self.sites.for_each(piece.buckets.start, piece, |(_, site)| found.meet(site));
+            let least: K = self.layout.least(piece.buckets.start);
             found.give(least.plus(key.to()), &mut rows);
-            return rows;
+            return (rows, None);
         }
-        while *next < sites.len() && rows.documents.len() < self.rows_at_once {
-            let key = sites[*next].0;
-            while let Some(&(_, site)) = sites.get(*next).filter(|record| record.0 == key) {
-                found.meet(site);
-                *next += 1;
+        let mut before = 0;
+        for bucket in piece.buckets.clone() {
+            self.sites.gather(bucket, piece, &mut sorter.records);
+            let sites = sorter.sort(self.layout.low_bits);
+            let least: K = self.layout.least(bucket);
+            let mut next = from.saturating_sub(before).min(sites.len());
+            while next < sites.len() {
+                if rows.documents.len() >= self.rows_at_once {
+                    return (rows, Some(before + next));
+                }
+                let key = sites[next].0;
+                while let Some(&(_, site)) = sites.get(next).filter(|record| record.0 == key) {
+                    found.meet(site);
+                    next += 1;
+                }
+                found.give(least.plus(key.to()), &mut rows);
             }
-            found.give(least.plus(key.to()), &mut rows);
+            before += sites.len();
         }
-        rows
+        (rows, None)
     }
 }
 
@@ -316,18 +309,16 @@ impl<K: Key, H: Key, C: Count> Answer for RankedIndex<K, H, C> {
         let at_once = rest.len().min(rayon::current_num_threads() * PIECES_PER_THREAD);
         // The first piece that stopped: what is behind it is not part of this part.
         let stopped = AtomicUsize::new(at_once);
-        let made = parallel::map(at_once, &|number| {
+        let made = parallel::map_with(&Sorter::default, at_once, &|sorter, number| {
             if stopped.load(Ordering::Relaxed) < number {
                 return None;
             }
-            let sites = self.sorted(&rest[number]);
-            let mut next = if number == 0 { within } else { 0 };
-            let rows = self.rows(&rest[number], &sites, &mut next);
-            let is_whole = next >= sites.len();
-            if !is_whole {
+            let from = if number == 0 { within } else { 0 };
+            let (rows, next) = self.rows(&rest[number], from, sorter);
+            if next.is_some() {
                 stopped.fetch_min(number, Ordering::Relaxed);
             }
-            Some((rows, (!is_whole).then_some(next)))
+            Some((rows, next))
         });
         let mut pieces = Vec::with_capacity(at_once);
         let mut behind = [first + at_once, 0];

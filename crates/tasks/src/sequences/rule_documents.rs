@@ -105,9 +105,12 @@ impl<R: entry::Key> Emit for RulesOf<'_, R> {
         each(R::of_number(rule), 1);
     }
 
-    #[inline]
-    fn table(&self, rule: u32) -> &[R::Entry] {
-        if self.scope.descends(rule) { &[] } else { &self.own[rule as usize..rule as usize + 1] }
+    fn tables<'s>(&'s self) -> impl Fn(u32) -> &'s [R::Entry] + Sync {
+        let (scope, own) = (self.scope, &self.own[..]);
+        move |rule| match scope.descends(rule) {
+            true => &[],
+            false => &own[rule as usize..rule as usize + 1],
+        }
     }
 
     fn has_tables(&self) -> bool {
