@@ -247,6 +247,7 @@ fn of_documents<K: Key<Count: Cell>>(
             let documents = network.documents().len() as u64;
             let most_of_terms = weights.items().iter().map(|&weight| weight.min(documents));
             let firsts = even_buckets(most_of_terms, most);
+            let walkers = walkers.distinct();
             let entries = Transposition::new(work, "terms of documents", &walkers, firsts, false)?;
             let (terms, documents) = (network.grammar().token_count(), network.documents().len());
             let are_rows =

@@ -80,10 +80,6 @@ impl<K: Key> Emit for TermsOf<'_, K> {
         move |rule| tables.map_or(&[], |tables| tables.get(rule))
     }
 
-    fn has_tables(&self) -> bool {
-        self.tables.is_some()
-    }
-
     fn numbers(&self) -> Option<usize> {
         Some(self.terms as usize)
     }

@@ -20,7 +20,7 @@ use crate::Result;
 use crate::bounds::{Bound, SymbolBounds};
 use crate::entry::{Count, Entry, Key};
 use crate::hash_table::{HashTable, Table};
-use crate::plan::{Plan, Stretch};
+use crate::plan::{Plan, Sizes, Stretch};
 use crate::pruned::{Pruned, PrunedSlices};
 use crate::queue::{Queue, QueueRow};
 use crate::work::{Scratch, Work};
@@ -49,11 +49,17 @@ pub trait Emit: Sync {
     /// no table.
     fn tables<'s>(&'s self) -> impl Fn(u32) -> &'s [<Self::Key as Key>::Entry] + Sync;
 
-    /// Whether any rule has a table.
-    fn has_tables(&self) -> bool;
-
     /// If keys are numbers: all are below this.
     fn numbers(&self) -> Option<usize>;
+}
+
+/// Whether rules and keys are counted in one row: if keys are numbers, the sizes allow it, and a row is a small part of the memory that the
+/// work may take.
+pub fn fits_densely<E: Emit>(work: &Work<'_>, network: &Network, emit: &E, sizes: Sizes) -> bool {
+    let rules = u64::from(network.grammar().rule_count());
+    let most = work.memory() / PART_OF_MEMORY / size_of::<<E::Key as Key>::Count>() as u64;
+    let fits = |numbers: usize| numbers as u64 + rules <= most.min(u32::MAX.into());
+    sizes.dense && emit.numbers().is_some_and(fits)
 }
 
 /// Counters for every number there is.
@@ -151,14 +157,13 @@ impl<K: Key> Walker<K> {
         over: &Over<'_, E>,
         rules: u32,
     ) -> Result<Self> {
-        let places = over.emit.numbers().map(|numbers| numbers + rules as usize);
-        let most = work.memory() / PART_OF_MEMORY / size_of::<K::Count>() as u64;
-        match places.filter(|&places| places as u64 <= most.min(u32::MAX.into())) {
-            Some(places) if plan.sizes().dense => Ok(Self::Dense(DenseRow {
-                rules,
-                counts: work.scratch(places)?,
-                waiting: QueueRow::new(work, places)?,
-            })),
+        match over.emit.numbers() {
+            Some(numbers) if over.is_dense => {
+                let places = numbers + rules as usize;
+                let counts = work.scratch(places)?;
+                let waiting = QueueRow::new(work, places)?;
+                Ok(Self::Dense(DenseRow { rules, counts, waiting }))
+            }
             _ => Ok(Self::Bounded(Box::new(BoundedWalker::new(work, plan, over, rules)?))),
         }
     }
@@ -171,7 +176,8 @@ impl<K: Key> Walker<K> {
         into: &mut Vec<K::Entry>,
     ) {
         match self {
-            Self::Dense(row) => over.walk_densely(stretch, row, into),
+            Self::Dense(row) if over.is_distinct => over.walk_densely::<false>(stretch, row, into),
+            Self::Dense(row) => over.walk_densely::<true>(stretch, row, into),
             Self::Bounded(walker) => walker.walk(over, stretch, into),
         }
     }
@@ -233,6 +239,10 @@ pub struct Over<'a, E> {
     root: &'a [u32],
     pruned: PrunedSlices<'a>,
     emit: &'a E,
+    /// Whether all is counted in one row.
+    is_dense: bool,
+    /// Whether it is enough to know which keys there are.
+    is_distinct: bool,
     /// The bounds up to which keys and rules are counted in hash tables.
     hashed: Bound,
 }
@@ -292,8 +302,8 @@ impl<E: Emit> Over<'_, E> {
         &self.root[start as usize..end as usize]
     }
 
-    /// Appends the keys of a stretch with their counts, by key ascending; all is counted in one row.
-    fn walk_densely(
+    /// Appends the keys of a stretch with their counts, or with 1, by key ascending; all is counted in one row.
+    fn walk_densely<const COUNTED: bool>(
         &self,
         stretch: &Stretch,
         row: &mut DenseRow<<E::Key as Key>::Count>,
@@ -303,44 +313,42 @@ impl<E: Emit> Over<'_, E> {
         let tables = emit.tables();
         let counts = &mut row.counts[..];
         let waiting = &mut row.waiting.queue();
-        let place_of = |key: E::Key| rules + key.number();
+        let count_key = |counts: &mut [_], waiting: &mut Queue<'_>, key: E::Key, more: u64| {
+            let place = rules + key.number();
+            match COUNTED {
+                true => count(counts, waiting, place, more),
+                false => waiting.put(place),
+            }
+        };
         let meet = |rule: u32, weight: u64, counts: &mut [_], waiting: &mut Queue<'_>| {
             let table = tables(rule);
             if table.is_empty() {
                 count(counts, waiting, rule, weight);
             }
             for entry in table.iter().take_while(|entry| entry.count() > 0) {
-                count(counts, waiting, place_of(entry.key()), weight * entry.count());
+                count_key(counts, waiting, entry.key(), weight * entry.count());
             }
         };
-        if emit.has_tables() {
-            for &symbol in self.symbols(stretch) {
-                match self.grammar.rule_of(symbol) {
-                    Some(rule) => meet(rule, 1, counts, waiting),
-                    None => {
-                        let key = emit.of_item(symbol).into_iter();
-                        key.for_each(|key| count(counts, waiting, place_of(key), 1));
-                    }
+        for &symbol in self.symbols(stretch) {
+            match self.grammar.rule_of(symbol) {
+                Some(rule) => meet(rule, 1, counts, waiting),
+                None => {
+                    let key = emit.of_item(symbol).into_iter();
+                    key.for_each(|key| count_key(counts, waiting, key, 1));
                 }
-            }
-        } else {
-            for &symbol in self.symbols(stretch) {
-                let place = match self.grammar.rule_of(symbol) {
-                    Some(rule) => Some(rule),
-                    None => emit.of_item(symbol).map(place_of),
-                };
-                place.into_iter().for_each(|place| count(counts, waiting, place, 1));
             }
         }
         waiting.drain(|place, waiting| {
+            if place >= rules && !COUNTED {
+                return into.push(Entry::new(E::Key::of_number(place - rules), 1));
+            }
             let counter = &mut counts[place as usize];
             let weight = std::mem::replace(counter, Count::of(0)).get();
             if place >= rules {
-                let key = E::Key::of_number(place - rules);
-                return into.push(Entry::new(key, weight));
+                return into.push(Entry::new(E::Key::of_number(place - rules), weight));
             }
             emit.of_rule(place, |key, times| {
-                count(counts, waiting, place_of(key), times * weight);
+                count_key(counts, waiting, key, times * weight);
             });
             for &[sub_rule, times] in self.pruned.sub_rules(place) {
                 meet(sub_rule, weight * u64::from(times), counts, waiting);
@@ -407,12 +415,20 @@ impl<'a, E: Emit> Walkers<'a, E> {
             root: network.grammar().root(),
             pruned: pruned.slices(),
             emit,
+            is_dense: fits_densely(work, network, emit, plan.sizes()),
+            is_distinct: false,
             hashed: [if emit.numbers().is_some() { hashed } else { u32::MAX }, hashed],
         };
         let threads = rayon::current_num_threads().min(plan.operations().len());
         let walkers = (0..threads).map(|_| Walker::new(work, plan, &over, pruned.rules()));
         let idle = Mutex::new(walkers.collect::<Result<_>>()?);
         Ok(Self { over, plan, idle, given_back: Condvar::new() })
+    }
+
+    /// The same where counts are not wanted, and may be any.
+    pub fn distinct(mut self) -> Self {
+        self.over.is_distinct = true;
+        self
     }
 
     /// What is shared out to them.

@@ -7,6 +7,7 @@
 //! Phase `sites` groups the sites of all sequences by key. The answer is made of them while it is given, a few pieces at a time. Cost: O(symbols) to
 //! sort, the rules that each document uses, and the rows of the answer. In the pool: a key and 4 bytes for each site, and the documents
 //! of rules. Memory: some pieces for each thread, of which each stops when it has many rows and goes on when they have been given.
+//! Where all is of one document, sequences are counted as they are over the whole corpus, and given by key.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -19,12 +20,14 @@ use tadoc_core::parallel;
 
 use super::Budget;
 use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
+use super::counts::{Occurrences, count};
 use super::keys::Key;
 use super::labels::Packing;
 use super::rule_documents::RuleDocuments;
 use super::sort::{Record, Sorter};
 use super::source::{Sequences, Stretch};
 use crate::entry::{self, Count};
+use crate::plan::sole_document;
 use crate::pruned::Pruned;
 use crate::work::{Block, Work};
 use crate::{Error, Result};
@@ -40,15 +43,21 @@ pub(super) struct RankedIndex<K, H, C> {
     documents: Arc<[u32]>,
     packing: Packing,
     layout: Layout,
-    /// Sites by key: documents by place, and behind them rules.
-    sites: Records<H, u32>,
+    met: Met<H, C>,
     pieces: Vec<Piece<H>>,
-    of_rules: RuleDocuments<C>,
     least: u64,
     top: usize,
     /// A piece stops when it has so many rows.
     rows_at_once: usize,
     kind: std::marker::PhantomData<K>,
+}
+
+/// Where sequences are met.
+enum Met<H, C> {
+    /// At sites, by key: documents by place, and behind them rules, whose documents are known.
+    Sites(Records<H, u32>, RuleDocuments<C>),
+    /// In one document, by place: how often is enough.
+    Sole(u32, Occurrences<H>),
 }
 
 impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
@@ -66,6 +75,23 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
         if documents + u64::from(pruned.rules()) > u32::MAX.into() {
             let what = format!("{documents} documents and {} rules", pruned.rules());
             return Err(Error::Unsupported { what });
+        }
+        let top = top.unwrap_or(usize::MAX);
+        let index = |layout, met, pieces, rows_at_once| Self {
+            documents: network.documents().clone(),
+            packing,
+            layout,
+            met,
+            pieces,
+            least,
+            top,
+            rows_at_once,
+            kind: std::marker::PhantomData,
+        };
+        if let Some(document) = sole_document(network) {
+            let occurrences = Occurrences::new(work, source, pruned, packing)?;
+            let pieces = occurrences.pieces(work, size_of::<(K, u64, u32, C)>() as u64);
+            return Ok(index(occurrences.layout, Met::Sole(document, occurrences), pieces, 0));
         }
         let documents = documents as u32;
         let of_rules = RuleDocuments::new::<R>(work, source.scope(), pruned)?;
@@ -97,20 +123,7 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
         let sites = Records::new(blocks, 0..stretches.len());
         let pieces = pieces(layout, &[&sites], at_once);
         let rows_at_once = budget.records(2 * size_of::<(u32, C)>() as u64) as usize;
-        let top = top.unwrap_or(usize::MAX);
-        let kind = std::marker::PhantomData;
-        Ok(Self {
-            documents: network.documents().clone(),
-            packing,
-            layout,
-            sites,
-            pieces,
-            of_rules,
-            least,
-            top,
-            rows_at_once,
-            kind,
-        })
+        Ok(index(layout, Met::Sites(sites, of_rules), pieces, rows_at_once))
     }
 
     /// Rows of a piece from one of its sites on, up to where there are enough; and the site to go on with, if there are more.
@@ -121,31 +134,45 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
         sorter: &mut Sorter<H, u32>,
     ) -> (PieceRows<K, C>, Option<usize>) {
         let mut rows = PieceRows { keys: Vec::new(), ends: Vec::new(), documents: Vec::new() };
-        let mut found = Found::new(self);
+        let (sites, of_rules) = match &self.met {
+            Met::Sites(sites, of_rules) => (sites, of_rules),
+            Met::Sole(document, Occurrences { layout, root, rules }) => {
+                let least: K = layout.least(piece.buckets.start);
+                count(*layout, piece, root, rules, |key, count| {
+                    if count >= self.least && self.top > 0 {
+                        rows.documents.push((*document, C::of(count)));
+                        rows.keys.push(least.plus(key.to()));
+                        rows.ends.push(rows.documents.len());
+                    }
+                });
+                return (rows, None);
+            }
+        };
+        let mut found = Found::new(self, of_rules);
         if let Some([key, _]) = piece.keys.filter(|_| piece.is_one_key()) {
-            self.sites.for_each(piece.buckets.start, piece, |(_, site)| found.meet(site));
+            sites.for_each(piece.buckets.start, piece, |(_, site)| found.meet(site));
             let least: K = self.layout.least(piece.buckets.start);
             found.give(least.plus(key.to()), &mut rows);
             return (rows, None);
         }
         let mut before = 0;
         for bucket in piece.buckets.clone() {
-            self.sites.gather(bucket, piece, &mut sorter.records);
-            let sites = sorter.sort(self.layout.low_bits);
+            sites.gather(bucket, piece, &mut sorter.records);
+            let sorted = sorter.sort(self.layout.low_bits);
             let least: K = self.layout.least(bucket);
-            let mut next = from.saturating_sub(before).min(sites.len());
-            while next < sites.len() {
+            let mut next = from.saturating_sub(before).min(sorted.len());
+            while next < sorted.len() {
                 if rows.documents.len() >= self.rows_at_once {
                     return (rows, Some(before + next));
                 }
-                let key = sites[next].0;
-                while let Some(&(_, site)) = sites.get(next).filter(|record| record.0 == key) {
+                let key = sorted[next].0;
+                while let Some(&(_, site)) = sorted.get(next).filter(|record| record.0 == key) {
                     found.meet(site);
                     next += 1;
                 }
                 found.give(least.plus(key.to()), &mut rows);
             }
-            before += sites.len();
+            before += sorted.len();
         }
         (rows, None)
     }
@@ -154,6 +181,7 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
 /// Where documents of one sequence are added up.
 struct Found<'a, K, H, C> {
     index: &'a RankedIndex<K, H, C>,
+    of_rules: &'a RuleDocuments<C>,
     documents: Vec<(u32, C)>,
     /// The site at hand, and how often the sequence was met there: it may cross several borders of one rule.
     site: Option<(u32, u64)>,
@@ -164,9 +192,9 @@ struct Found<'a, K, H, C> {
 }
 
 impl<'a, K, H, C: Count> Found<'a, K, H, C> {
-    fn new(index: &'a RankedIndex<K, H, C>) -> Self {
+    fn new(index: &'a RankedIndex<K, H, C>, of_rules: &'a RuleDocuments<C>) -> Self {
         let most = 2 * index.documents.len();
-        Self { index, documents: Vec::new(), site: None, several: false, most }
+        Self { index, of_rules, documents: Vec::new(), site: None, several: false, most }
     }
 
     /// Meets the sequence at a site. Sites ascend.
@@ -189,7 +217,7 @@ impl<'a, K, H, C: Count> Found<'a, K, H, C> {
             None => self.documents.push((site, C::of(times))),
             Some(rule) => {
                 self.several |= !self.documents.is_empty();
-                let (own, counts) = self.index.of_rules.get(rule);
+                let (own, counts) = self.of_rules.get(rule);
                 let counts = counts.iter().map(|count| C::of(times.saturating_mul(count.get())));
                 self.documents.extend(own.iter().copied().zip(counts));
                 if self.documents.len() > self.most {

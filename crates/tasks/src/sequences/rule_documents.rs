@@ -16,7 +16,7 @@ use crate::Result;
 use crate::bounds::{Bound, SymbolBounds, bounds};
 use crate::check::{are_ends, is_same};
 use crate::entry::{self, Count, Entry};
-use crate::plan::{Plan, Sizes, sole_document};
+use crate::plan::{Plan, Sizes};
 use crate::pruned::Pruned;
 use crate::transpose::{Transposition, even_buckets};
 use crate::walk::{Emit, Walkers};
@@ -113,10 +113,6 @@ impl<R: entry::Key> Emit for RulesOf<'_, R> {
         }
     }
 
-    fn has_tables(&self) -> bool {
-        true
-    }
-
     fn numbers(&self) -> Option<usize> {
         Some(self.bounds.len())
     }
@@ -140,9 +136,6 @@ impl<C: Count> RuleDocuments<C> {
         let network = scope.network;
         let documents = network.documents().len() as u64;
         let weights = weights::of_rules(work, scope, pruned)?;
-        if let Some(document) = sole_document(network) {
-            return Self::of_sole_document(work, scope, &weights, document);
-        }
         let at_once = Budget::new(work).records(BYTES_OF_AN_ENTRY);
         let buckets =
             even_buckets::<R>(weights.iter().map(|&weight| weight.min(documents)), at_once);
@@ -185,45 +178,6 @@ impl<C: Count> RuleDocuments<C> {
             Ok(())
         })?;
         Ok(Self { blocks, firsts, kind: std::marker::PhantomData })
-    }
-
-    /// If all is of one document, every rule occurs there as often as at all.
-    fn of_sole_document(
-        work: &mut Work<'_>,
-        scope: Scope<'_>,
-        weights: &[u64],
-        document: u32,
-    ) -> Result<Self> {
-        let occurs = |rule: usize| weights[rule] > 0 && scope.has_any(rule as u32);
-        let are_of_rules = |_, block: Block<'_>| {
-            let (starts, places) =
-                (block.section::<u32>(STARTS)?, block.section::<u32>(DOCUMENTS)?);
-            let is_size = |rule: usize| starts[rule + 1] == starts[rule] + u32::from(occurs(rule));
-            Some(
-                starts.len() == weights.len() + 1
-                    && starts[0] == 0
-                    && (0..weights.len()).all(is_size)
-                    && places.iter().all(|&place| place == document)
-                    && starts.last() == Some(&(places.len() as u32))
-                    && block.section::<C>(COUNTS)?.len() == places.len(),
-            )
-        };
-        let blocks = work.append("documents of rules", 1, are_of_rules, |_, block| {
-            let mut starts = Vec::with_capacity(weights.len() + 1);
-            let mut counts = Vec::new();
-            for (rule, &weight) in weights.iter().enumerate() {
-                starts.push(counts.len() as u32);
-                if occurs(rule) {
-                    counts.push(C::of(weight));
-                }
-            }
-            starts.push(counts.len() as u32);
-            block.put(&starts);
-            block.put(&vec![document; counts.len()]);
-            block.put(&counts);
-            Ok(())
-        })?;
-        Ok(Self { blocks, firsts: vec![0], kind: std::marker::PhantomData })
     }
 
     /// The documents of a rule, and how often it occurs in each.
