@@ -184,10 +184,12 @@ pub fn texts(network: &Network) -> Vec<Vec<u32>> {
 /// Sizes that cut small networks into many operations, and into hash tables and counters.
 pub fn sizes() -> impl Strategy<Value = Sizes> {
     let size = || prop_oneof![1..5_u32, 5..80_u32, Just(u32::MAX)];
-    (size(), size(), size(), size()).prop_map(|(symbols, stretch, keys, hashed)| Sizes {
+    let some = (size(), size(), size(), size(), any::<bool>());
+    some.prop_map(|(symbols, stretch, keys, hashed, dense)| Sizes {
         symbols,
         stretch,
         keys,
+        dense,
         hashed,
     })
 }

@@ -5,16 +5,16 @@ use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
 
 use crate::answer::{Cell, DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
-use crate::entry::Key;
-use crate::plan::{Plan, Sizes};
+use crate::entry::{Entry, Key};
+use crate::plan::{Plan, Sizes, sole_document};
 use crate::pruned::Pruned;
 use crate::rank::rank;
 use crate::select;
 use crate::sequences;
 use crate::terms::TermsOf;
 use crate::tfidf;
-use crate::transpose::{Transposition, even_buckets};
-use crate::vectors::{Order, PhaseNames, vectors};
+use crate::transpose::{Postings, Transposition, even_buckets};
+use crate::vectors::{Order, PhaseNames, one_vector, vectors};
 use crate::walk::Walkers;
 use crate::weights::Weights;
 use crate::work::{Block, Work};
@@ -76,11 +76,7 @@ fn answer_in(
     let network = view.network();
     match task {
         Task::WordCount | Task::Sort => {
-            let reason = "weights visit every symbol once, tables no fewer";
-            let (strategy, reason) = match limits.strategy {
-                Some(strategy) => (strategy, String::new()),
-                None => (Strategy::TopDown, reason.to_string()),
-            };
+            let (strategy, reason) = over_all(limits);
             let answer = count(work, network, pruned, task, strategy, limits)?;
             Ok(Answered { answer, strategy, reason })
         }
@@ -96,11 +92,46 @@ fn answer_in(
             let answer = sequences::answer(work, network, pruned, task, strategy, limits)?;
             Ok(Answered { answer, strategy, reason })
         }
-        // A term may occur as often as there are items.
+        Task::InvertedIndex | Task::TermVector if let Some(document) = sole_document(network) => {
+            let (strategy, reason) = over_all(limits);
+            let weights = weights_by(work, network, pruned, strategy)?;
+            // A term may occur as often as there are items.
+            let answer = match network.length() <= u32::MAX.into() {
+                true => of_sole_document::<u32>(work, network, &weights, document, task, limits),
+                false => of_sole_document::<u64>(work, network, &weights, document, task, limits),
+            };
+            Ok(Answered { answer: answer?, strategy, reason })
+        }
         _ if network.length() <= u32::MAX.into() => {
             of_documents::<u32>(work, network, pruned, task, limits, sizes)
         }
         _ => of_documents::<u64>(work, network, pruned, task, limits, sizes),
+    }
+}
+
+/// The strategy for what is asked of the whole corpus, and why.
+fn over_all(limits: &Limits) -> (Strategy, String) {
+    let reason = "weights visit every symbol once, tables no fewer";
+    match limits.strategy {
+        Some(strategy) => (strategy, String::new()),
+        None => (Strategy::TopDown, reason.to_string()),
+    }
+}
+
+/// How often every term occurs.
+fn weights_by(
+    work: &mut Work<'_>,
+    network: &Network,
+    pruned: &Pruned,
+    strategy: Strategy,
+) -> Result<Weights> {
+    match strategy {
+        Strategy::TopDown => Weights::new(work, network, pruned),
+        Strategy::BottomUp => {
+            let terms = TermsOf::<u32>::new(work, network, pruned)?;
+            let terms = terms.with_tables(work, network, pruned)?;
+            Weights::by_tables(work, network, pruned, &terms)
+        }
     }
 }
 
@@ -113,14 +144,7 @@ fn count(
     strategy: Strategy,
     limits: &Limits,
 ) -> Result<Box<dyn Answer>> {
-    let weights = match strategy {
-        Strategy::TopDown => Weights::new(work, network, pruned)?,
-        Strategy::BottomUp => {
-            let terms = TermsOf::<u32>::new(work, network, pruned)?;
-            let terms = terms.with_tables(work, network, pruned)?;
-            Weights::by_tables(work, network, pruned, &terms)?
-        }
-    };
+    let weights = weights_by(work, network, pruned, strategy)?;
     if task == Task::Sort {
         return Ok(Box::new(SortedCounts::new(weights, limits.least, limits.top)));
     }
@@ -135,6 +159,50 @@ fn count(
     let (least, top) = (limits.least, limits.top);
     let ranked = rank(work, "words by count", stretches, sweep, is_term, least, top)?;
     Ok(Box::new(RankedCounts::<u32>::new(ranked)))
+}
+
+/// Inverted index and term vector of one document, which has all that there is.
+fn of_sole_document<K: Key<Count: Cell>>(
+    work: &mut Work<'_>,
+    network: &Network,
+    weights: &Weights,
+    document: u32,
+    task: Task,
+    limits: &Limits,
+) -> Result<Box<dyn Answer>> {
+    let (counts, least) = (weights.items(), limits.least.max(1));
+    let top = limits.top.unwrap_or(usize::MAX);
+    let kept = |first: usize, counts: &[u64]| {
+        let rows = (first as u32..).zip(counts).filter(move |row| *row.1 >= least);
+        rows.map(|(term, &count)| (K::of_number(term), count)).collect::<Vec<_>>()
+    };
+    let numbers = network.documents().clone();
+    if task == Task::TermVector {
+        let entries = || {
+            let rows = kept(0, counts).into_iter();
+            rows.map(|(key, count)| K::Entry::new(key, count)).collect::<Vec<_>>()
+        };
+        let made = one_vector::<K>(work, "term vectors", document, counts.len(), entries, top)?;
+        return Ok(Box::new(KeysOfDocuments::<K, K::Count>::new(vec![made], numbers)));
+    }
+    let are_rows = |_, block: Block<'_>| {
+        DocumentsOfKeys::<K>::are_in(block, counts.len() as u32, numbers.len())
+    };
+    let stretches = counts.len().div_ceil(TERMS_AT_ONCE);
+    let blocks = work.append("documents of terms", stretches, are_rows, |stretch, block| {
+        let first = stretch * TERMS_AT_ONCE;
+        let some = &counts[first..counts.len().min(first + TERMS_AT_ONCE)];
+        let keys: Vec<K> = match top {
+            0 => Vec::new(),
+            _ => kept(first, some).into_iter().map(|(key, _)| key).collect(),
+        };
+        let ends = (1..=keys.len() as u64).collect();
+        let documents = vec![document; keys.len()];
+        let postings = Postings { keys, ends, documents, counts: Vec::new() };
+        DocumentsOfKeys::<K>::put(&postings, block);
+        Ok(())
+    })?;
+    Ok(Box::new(DocumentsOfKeys::<K>::new(blocks, numbers)))
 }
 
 /// Inverted index, term vector and TF-IDF.
@@ -179,6 +247,7 @@ fn of_documents<K: Key<Count: Cell>>(
             let documents = network.documents().len() as u64;
             let most_of_terms = weights.items().iter().map(|&weight| weight.min(documents));
             let firsts = even_buckets(most_of_terms, most);
+            let walkers = walkers.distinct();
             let entries = Transposition::new(work, "terms of documents", &walkers, firsts, false)?;
             let (terms, documents) = (network.grammar().token_count(), network.documents().len());
             let are_rows =

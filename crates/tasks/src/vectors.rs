@@ -53,15 +53,7 @@ pub fn vectors<E: Emit>(
     let operations = walkers.plan().operations();
     let numbers = walkers.emit().numbers();
     let are_of = |block: Block<'_>, documents: usize| {
-        let (ends, keys) = (block.section::<u64>(ENDS)?, block.section::<E::Key>(KEYS)?);
-        let counts = block.section::<<E::Key as Key>::Count>(CELLS)?;
-        let is_key = |key: &E::Key| numbers.is_none_or(|most| (key.number() as usize) < most);
-        Some(
-            ends.len() == documents
-                && are_ends(ends.iter().copied(), keys.len())
-                && counts.len() == keys.len()
-                && keys.iter().all(is_key),
-        )
+        are_vectors::<E::Key>(block, documents, numbers.unwrap_or(usize::MAX))
     };
     let are_whole =
         |operation: usize, block: Block<'_>| are_of(block, operations[operation].documents.len());
@@ -112,6 +104,37 @@ pub fn vectors<E: Emit>(
         Vectors { blocks, block, first }
     });
     Ok(vectors.collect())
+}
+
+/// The vector of one document, whose entries come by key ascending.
+pub fn one_vector<K: Key>(
+    work: &mut Work<'_>,
+    phase: &'static str,
+    document: u32,
+    numbers: usize,
+    entries: impl Fn() -> Vec<K::Entry> + Sync,
+    top: usize,
+) -> Result<Vectors> {
+    let is_one = |_, block: Block<'_>| are_vectors::<K>(block, 1, numbers);
+    let blocks = work.append(phase, 1, is_one, |_, block| {
+        let mut lists = Lists::<K>::default();
+        lists.extend(&entries(), Order::Count(top));
+        lists.put(block);
+        Ok(())
+    })?;
+    Ok(Vectors { blocks, block: 0, first: document })
+}
+
+/// Whether a block has the vectors of so many documents, of keys below `numbers`; nothing if it lacks a section.
+fn are_vectors<K: Key>(block: Block<'_>, documents: usize, numbers: usize) -> Option<bool> {
+    let (ends, keys) = (block.section::<u64>(ENDS)?, block.section::<K>(KEYS)?);
+    let counts = block.section::<K::Count>(CELLS)?;
+    Some(
+        ends.len() == documents
+            && are_ends(ends.iter().copied(), keys.len())
+            && counts.len() == keys.len()
+            && (numbers == usize::MAX || keys.iter().all(|key| (key.number() as usize) < numbers)),
+    )
 }
 
 /// Keys of a stretch, ascending, and their counts.

@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 use tadoc_core::Limits;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 
-use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
+use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
 use super::keys::Key;
 use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
@@ -45,6 +45,7 @@ impl<H: Key> Occurrences<H> {
     ) -> Result<Self> {
         let budget = Budget::new(work);
         let weights = weights::of_rules(work, source.scope(), pruned)?;
+        let weights = &weights[..];
         // Records of rules are the larger ones.
         let most = budget.records(Grouping::<H, u64>::BYTES);
         let at_once = budget.records(bytes_to_count::<H>());
@@ -60,24 +61,22 @@ impl<H: Key> Occurrences<H> {
                 packing.is_sequence(key) && weight <= longest
             }),
         };
+        let of_root_at_once = Groupings::<H, ()>::new(layout, most);
+        let of_rules_at_once = Groupings::<H, u64>::new(layout, most);
         let windows =
             work.append("windows", stretches.len(), are_windows, |operation, block| {
                 match stretches[operation].clone() {
-                    Stretch::Root(stretch) => {
-                        let mut grouping = Grouping::<H, ()>::new(layout, most);
+                    Stretch::Root(stretch) => of_root_at_once.make(block, |grouping| {
                         source.of_root(stretch, |_, key| grouping.push(key, ()));
-                        grouping.put(block);
-                    }
-                    Stretch::Rules(rules) => {
-                        let mut grouping = Grouping::<H, u64>::new(layout, most);
+                    }),
+                    Stretch::Rules(rules) => of_rules_at_once.make(block, |grouping| {
                         for rule in rules {
                             let weight = weights[rule as usize];
                             if weight > 0 {
                                 source.of_rule(rule, |key| grouping.push(key, weight));
                             }
                         }
-                        grouping.put(block);
-                    }
+                    }),
                 }
                 Ok(())
             })?;
@@ -154,6 +153,8 @@ pub(super) struct SequenceCounts<K, H> {
     layout: Layout,
     ranked: Blocks,
     top: u64,
+    /// The number of the document that all are of, if rows show it.
+    document: Option<u32>,
     kind: PhantomData<(K, H)>,
 }
 
@@ -186,7 +187,15 @@ impl<K: Key, H: Key> SequenceCounts<K, H> {
             put_ranked(block, piece.buckets.start, &keys, &runs);
             Ok(())
         })?;
-        Ok(Self { shape, packing, layout: *layout, ranked, top: top as u64, kind: PhantomData })
+        let (top, document, kind) = (top as u64, None, PhantomData);
+        Ok(Self { shape, packing, layout: *layout, ranked, top, document, kind })
+    }
+}
+
+impl<K, H> SequenceCounts<K, H> {
+    /// The same with a document in every row.
+    pub(super) fn with_document(self, number: u32) -> Self {
+        Self { shape: Shape::Documents, document: Some(number), ..self }
     }
 }
 
@@ -202,8 +211,9 @@ impl<K: Key, H: Key> Answer for SequenceCounts<K, H> {
     ) -> Result<Option<Box<dyn Rows + 'a>>> {
         let [below, block, within, _] = at.state();
         let mut behind = RankedPosition { below, block, within };
+        let document = self.document.map_or(&[][..], |number| labels.documents[number as usize]);
         let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, self.shape);
-        rows.push_ranked(&[], &self.ranked, 0..self.ranked.len(), self.top, &mut behind);
+        rows.push_ranked(document, &self.ranked, 0..self.ranked.len(), self.top, &mut behind);
         *at = Position::new([behind.below, behind.block, behind.within, 0]);
         Ok((!rows.is_empty()).then(|| Box::new(rows) as Box<dyn Rows>))
     }

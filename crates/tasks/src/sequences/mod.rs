@@ -46,6 +46,7 @@ use self::ranked::RankedIndex;
 use self::runs::Shape;
 use self::source::Source;
 use self::windows::Windows;
+use crate::plan::sole_document;
 use crate::pruned::Pruned;
 use crate::work::Work;
 use crate::{Error, Result};
@@ -142,6 +143,14 @@ impl Asked<'_> {
         // In longer texts something could occur more often in a document than 32 bits can say.
         let is_short = network.length() <= u32::MAX.into();
         Ok(match task {
+            Task::SequenceCountPerDocument { .. }
+                if let Some(document) = sole_document(network) =>
+            {
+                let shape = Shape::Sequences;
+                let counts =
+                    SequenceCounts::<K, H>::new(work, &source, pruned, packing, shape, limits)?;
+                Box::new(counts.with_document(network.documents()[document as usize]))
+            }
             Task::SequenceCountPerDocument { .. } => {
                 Box::new(SequenceVectors::new(work, &source, pruned, packing, least, top)?)
             }

@@ -15,7 +15,7 @@ use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 
 use super::Budget;
-use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
+use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
 use super::counts::{bytes_to_count, count};
 use super::frequent::Frequent;
 use super::keys::Key;
@@ -115,18 +115,19 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
                     && keys.iter().all(|&key| packing.is_sequence(key)),
             )
         };
+        let groupings = Groupings::<H, u64>::new(layout, most);
         let phase = "sequences of documents";
         let documents = work.append(phase, operations.len(), are_rows, |operation, block| {
             if operations[operation].is_cut() {
-                let mut grouping = Grouping::<H, u64>::new(layout, most);
-                walkers.walk(operation, |stretch, found| {
-                    source.of_root(stretch.root.clone(), |_, key| grouping.push(key, 1));
-                    for entry in found.iter() {
-                        let count = entry.count();
-                        source.of_rule(entry.key().number(), |key| grouping.push(key, count));
-                    }
+                groupings.make(block, |grouping| {
+                    walkers.walk(operation, |stretch, found| {
+                        source.of_root(stretch.root.clone(), |_, key| grouping.push(key, 1));
+                        for entry in found.iter() {
+                            let count = entry.count();
+                            source.of_rule(entry.key().number(), |key| grouping.push(key, count));
+                        }
+                    });
                 });
-                grouping.put(block);
                 return Ok(());
             }
             let (mut ends, mut keys, mut runs) = (Vec::new(), Vec::new(), Vec::new());
