@@ -50,8 +50,7 @@ impl Backend for PoolBackend {
         task: Task,
         limits: &Limits,
     ) -> tadoc_core::Result<Answered<'v>> {
-        self.run(view, task, limits)
-            .map_err(|error| tadoc_core::Error::Backend { what: error.to_string() })
+        self.run(view, task, limits).map_err(tadoc_core::Error::backend)
     }
 }
 

@@ -87,7 +87,7 @@ impl Backend for CpuBackend {
     ) -> tadoc_core::Result<Answered<'v>> {
         answer(view, task, limits).map_err(|error| match error {
             Error::Archive(error) => error,
-            error => tadoc_core::Error::Backend { what: error.to_string() },
+            error => tadoc_core::Error::backend(error),
         })
     }
 }

@@ -214,7 +214,7 @@ fn on_processor<'v>(
 #[cfg(not(feature = "gpu"))]
 impl Backends {
     fn chosen<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
-        let reason = "this tadoc was built without the GPU backend".into();
+        let reason = "this build has no GPU backend".into();
         on_processor(view, task, limits, reason)
     }
 
@@ -250,9 +250,8 @@ impl Backends {
         reason: String,
     ) -> Result<Run<'v>> {
         analytics::check(view, task)?;
-        let gpu = self.gpu().map_err(|error| Error::Gpu { what: error.to_string() })?;
-        let answered =
-            gpu.run(view, task, limits).map_err(|error| Error::Gpu { what: error.to_string() })?;
+        let gpu = self.gpu().map_err(Clone::clone)?;
+        let answered = gpu.run(view, task, limits)?;
         let info = gpu.device().info();
         let device = Some(format!("{} ({})", info.name, info.selector()));
         Ok(Run { answered, backend: Choice::Gpu, device, reason, pool: None })
@@ -284,7 +283,7 @@ impl Backends {
         match self.gpu() {
             Ok(gpu) => Ok(Some(Arc::clone(gpu.device()))),
             Err(_) if self.choice == Choice::Auto => Ok(None),
-            Err(error) => Err(Error::Gpu { what: error.to_string() }),
+            Err(error) => Err(error.clone().into()),
         }
     }
 
@@ -318,7 +317,7 @@ impl Backends {
             }
         };
         match self.on_gpu(view, task, limits, reason) {
-            Err(Error::Gpu { what }) => on_processor(view, task, limits, what),
+            Err(Error::Gpu(error)) => on_processor(view, task, limits, error.to_string()),
             answered => answered,
         }
     }

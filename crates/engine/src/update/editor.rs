@@ -164,7 +164,7 @@ impl Editor {
         #[cfg(feature = "gpu")]
         if let Some(device) = &self.device {
             match super::device::sequence_of(edits, &self.ledger, device) {
-                Err(Error::Gpu { .. }) if self.choice == Choice::Auto => {}
+                Err(Error::Gpu(_)) if self.choice == Choice::Auto => {}
                 sequence => return sequence,
             }
         }

@@ -53,7 +53,7 @@ impl Cat {
             let mut damaged = Vec::new();
             let written = self.write(&documents, &mut output, &mut damaged);
             output.finish(written)?;
-            damaged.iter().for_each(|error| print_error(&message(error)));
+            damaged.iter().for_each(|error| print_error(&message(error.as_ref())));
             Ok(if damaged.is_empty() { Outcome::Done } else { Outcome::Negative })
         })
     }

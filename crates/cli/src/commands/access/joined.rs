@@ -12,6 +12,7 @@ use tadoc_engine::text::{escape, unescape};
 use tadoc_engine::update::Operation as Named;
 
 use super::Opened;
+use crate::failure::message;
 
 /// The documents of archives.
 #[derive(Clone, Copy)]
@@ -124,7 +125,7 @@ impl<'q> Documents<'q, '_> {
         }
         match found[..] {
             [only] => Ok(only),
-            [] => Err(Error::NoSuchDocument { name: name.to_vec() }.to_string()),
+            [] => Err(message(&Error::NoSuchDocument { name: name.to_vec() })),
             ref several => {
                 let archives = several
                     .iter()

@@ -22,7 +22,7 @@ use crate::commands::backend::TaskBackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
 use crate::commands::batch::{self, PACK_BYTES, Tally, result};
-use crate::failure::Outcome;
+use crate::failure::{Outcome, message};
 use crate::output::Output;
 
 /// About how many bytes a line of operations has.
@@ -197,7 +197,7 @@ impl Run<'_, '_> {
             .map(|operation| match operation {
                 Ok(located) => match answers.next() {
                     Some(Ok(answer)) => Ok((located, answer)),
-                    Some(Err(error)) => Err(error.to_string()),
+                    Some(Err(error)) => Err(message(&error)),
                     None => Err("it was not run".into()),
                 },
                 Err(wrong) => Err(wrong.clone()),

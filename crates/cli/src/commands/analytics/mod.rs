@@ -25,7 +25,7 @@ use self::explain::Costs;
 use super::about;
 use super::archives::{Archives, Chosen, WithArchive};
 use super::backend::TaskBackendArguments;
-use crate::failure::{Outcome, print_line, print_note, print_warning};
+use crate::failure::{Outcome, message, print_line, print_note, print_warning};
 use crate::progress::Progress;
 use crate::rows::{Format, RowWriter};
 
@@ -188,8 +188,8 @@ fn ask(
         [archive] => about(&archive.path, error),
         _ => error.into(),
     })?;
-    if let Origin::Refused(reason) = &origin {
-        print_warning(&format!("{reason}; the archive itself is read"));
+    if let Origin::Refused(error) = &origin {
+        print_warning(&format!("{}; the archive itself is read", message(error)));
     }
     costs.view = watch.lap();
 
