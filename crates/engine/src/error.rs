@@ -118,7 +118,7 @@ pub enum Error {
         segment: usize,
     },
     /// The memory allowed is too little for any work.
-    #[error("{given} bytes of memory are too little: at least {least} are needed")]
+    #[error("too little memory: at least {least} bytes are needed, {given} are allowed")]
     TooLittleMemory {
         /// Bytes allowed.
         given: u64,

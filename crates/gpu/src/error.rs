@@ -25,8 +25,8 @@ pub enum Error {
     },
     /// The network is larger than the device, and what its pieces answer is more than may be held to be merged.
     #[error(
-        "{given} bytes of memory are too little: the grammar is larger than the GPU's memory, and \
-         merging the answers of its pieces takes at least {needed} bytes"
+        "too little memory: the grammar is larger than the GPU's, and merging the answers of its \
+         pieces takes at least {needed} bytes, {given} are allowed"
     )]
     TooMuchToMerge {
         /// Bytes allowed.
