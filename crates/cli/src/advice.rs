@@ -1,7 +1,7 @@
 //! What to do about an error of the library, in the words of the command line.
 //!
-//! The library says what was being done, what was found and what was expected; which flag or subcommand helps is
-//! known here only. `tests/errors.txt` has a sentence of every error with its advice.
+//! The library says what was being done, what was found and what was expected; which flag or
+//! subcommand helps is known here only. `tests/errors.txt` shows every error with its advice.
 
 use std::error::Error as StdError;
 use std::io;

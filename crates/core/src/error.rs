@@ -1,8 +1,8 @@
-//! The errors of reading and writing compressed corpora: what was being done, what was found, what was
-//! expected. What to do about them depends on the program, which says it.
+//! The errors of reading and writing compressed corpora: what was being done, what was found, what
+//! was expected. What to do about them depends on the program, which says it.
 //!
-//! A cause is either in the text of an error or its [`source`](std::error::Error::source), never both:
-//! print the chain to show all of it.
+//! A cause is either in the text of an error or its [`source`](std::error::Error::source), never
+//! both: print the chain to show all of it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -106,7 +106,7 @@ pub enum Error {
     },
     /// Bytes follow an archive that are no journal.
     #[error(
-        "the file has {length} bytes, where {stored} were written, and the rest is no journal of edits"
+        "the file has {length} bytes, {stored} were written, and the rest is no journal of edits"
     )]
     BytesBehindArchive {
         /// Bytes of the archive.

@@ -1,8 +1,8 @@
-//! What can go wrong: what was being done, what was found, what was expected. What to do about it depends
-//! on the program, which says it.
+//! What can go wrong: what was being done, what was found, what was expected. What to do about it
+//! depends on the program, which says it.
 //!
-//! A cause is either in the text of an error or its [`source`](std::error::Error::source), never both:
-//! print the chain to show all of it.
+//! A cause is either in the text of an error or its [`source`](std::error::Error::source), never
+//! both: print the chain to show all of it.
 
 use std::path::PathBuf;
 

@@ -38,8 +38,8 @@ pub enum Error {
     Cancelled,
     /// The file is something else.
     #[error(
-        "{} is not a pool: expected the bytes that a pool begins with, found others; it was left as \
-         it is",
+        "{} is not a pool: expected the bytes that a pool begins with, found others; it was left \
+         as it is",
         path.display()
     )]
     NotAPool {

@@ -199,7 +199,8 @@ fn chapter<E: StdError + 'static>(
     text
 }
 
-/// Every error that the command can meet, as it is shown: `tests/errors.txt`. With `UPDATE_ERRORS` set, it is written.
+/// Every error that the command can meet, as it is shown: `tests/errors.txt`. `UPDATE_ERRORS` writes
+/// it.
 #[cfg(all(feature = "gpu", feature = "pool"))]
 #[test]
 fn every_error_says_what_it_is_and_what_to_do() {
@@ -240,8 +241,8 @@ fn causes_are_in_a_text_or_a_source() {
     assert!(with_causes >= 6, "{with_causes}");
 }
 
-/// The string literals of a file of Rust, with the numbers of their lines; comments, characters and what comes behind
-/// `#[cfg(test)]` are passed over.
+/// The string literals of a file of Rust, with the numbers of their lines; comments, characters and
+/// the module of tests are passed over.
 fn literals(source: &str) -> Vec<(usize, String)> {
     let source = source.split("#[cfg(test)]\nmod ").next().unwrap();
     let (mut found, mut line) = (Vec::new(), 1);
@@ -323,7 +324,8 @@ fn libraries_name_no_flags_and_no_subcommands() {
 
 #[test]
 fn the_scan_finds_what_it_looks_for() {
-    let source = "// \"--a\"\nfn f() { g('\"', \"use \\\"--memory\\\"\",\n r#\"run `tadoc list`\"#) }\n\
+    let source = "// \"--a\"\nfn f() { g('\"', \"use \\\"--memory\\\"\",\n \
+                  r#\"run `tadoc list`\"#) }\n\
                   #[cfg(test)]\nmod tests { const A: &str = \"--b\"; }";
     let found = literals(source);
     assert_eq!(found, [(2, "use \\\"--memory\\\"".into()), (3, "run `tadoc list`".into())]);

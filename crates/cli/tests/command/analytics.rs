@@ -672,8 +672,7 @@ fn stored_views_answer_the_same_and_stale_ones_are_told() {
     folder.write("text", prose(10_000));
     folder.run(&["compress", "text", "-o", "c.tdc", "--force"]).succeeds();
     let refused = folder.run(&["word-count", "c.tdc"]).exits(0);
-    refused.says("c.tdc.view cannot be used: malformed: it is of another archive");
-    refused.says(
+    refused.says("c.tdc.view cannot be used: malformed: it is of another archive").says(
         "; delete it, or make it again with `tadoc index --view`; the archive itself is read",
     );
     folder.run(&["index", "c.tdc"]).exits(2);

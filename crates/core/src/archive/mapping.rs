@@ -9,9 +9,9 @@ use signal_hook::low_level;
 
 const BAD_INPUT: i32 = 2;
 
-/// From now on, a read of a mapped file that was truncated meanwhile, or whose disk is full or failed, ends
-/// the process with this message on standard error and exit code 2. Without this call it is killed by SIGBUS. For commands: a library must
-/// not decide how its process ends.
+/// From now on, a read of a mapped file that was truncated meanwhile, or whose disk is full or failed,
+/// ends the process with this message on standard error and exit code 2. Without this call it is
+/// killed by SIGBUS. For commands: a library must not decide how its process ends.
 ///
 /// # Errors
 /// What the system says if the signal cannot be handled.

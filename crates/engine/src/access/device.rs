@@ -228,7 +228,11 @@ impl DeviceAccess {
                     all.for_each(|operation| results[operation] = Some(Err(error.clone().into())));
                 }
                 // The processor reads the same archive, and tells what is wrong with it.
-                _ => rest.extend(all),
+                _ if self.inserted.is_empty() => rest.extend(all),
+                _ => all.for_each(|operation| {
+                    let what = "text that cannot be read beside what was inserted";
+                    results[operation] = Some(Err(unsupported(what)));
+                }),
             }
         }
         rest.sort_unstable();

@@ -490,7 +490,8 @@ mod tests {
             ),
             (
                 Edit::Delete { document: 0, offset: 2, length: u64::MAX },
-                "18446744073709551615 bytes from offset 2 on are past the end of “a”, which has 8 from there",
+                "18446744073709551615 bytes from offset 2 on are past the end of “a”, which has 8 from \
+                 there",
             ),
             (
                 Edit::Replace { document: 3, offset: 5, length: 1, text },

@@ -143,7 +143,10 @@ fn a_batch_is_made_as_a_whole_or_not_at_all() {
             let found = run(&mut editor, offsets);
             faults.mend();
             drop(editor);
-            let is_lost = |error: &Error| matches!(error, Error::Gpu(error) if error.to_string().contains("the device was lost"));
+            let is_lost = |error: &Error| {
+                let is_of_device = matches!(error, Error::Gpu(_));
+                is_of_device && error.to_string().contains("the device was lost")
+            };
             match found {
                 // Edits were made, and reads that were not answered say so.
                 Ok(found) => {
