@@ -7,11 +7,12 @@ use std::error::Error as StdError;
 use std::io;
 use std::sync::Arc;
 
-#[cfg(feature = "gpu")]
-use tadoc_engine::gpu;
 #[cfg(feature = "pool")]
-use tadoc_engine::pool;
-use tadoc_engine::{ArchiveError, Error};
+use tadoc::PoolError;
+#[cfg(feature = "gpu")]
+use tadoc::devices;
+use tadoc::text::escape;
+use tadoc::{ArchiveError, Error};
 
 const FETCH_AGAIN: &str = "fetch or copy the archive again";
 const FROM_A_COPY: &str = "restore the archive from a copy";
@@ -46,12 +47,15 @@ pub fn about(error: &(dyn StdError + 'static)) -> String {
 
 /// What to do about an error of the library, its causes left aside.
 fn of_one(error: &(dyn StdError + 'static)) -> Option<String> {
-    let advice = match error.downcast_ref() {
+    let advice = match error.downcast_ref().map(Error::innermost) {
         Some(Error::NotWords { words, .. }) => {
             return Some(format!(
                 "to look for these words in a row, give {words:?}; to look for exactly these \
                  characters, use `tadoc grep -F`"
             ));
+        }
+        Some(Error::IsFolder { name }) => {
+            return Some(format!("{:?} are the documents in it", format!("{}/*", escape(name))));
         }
         Some(error) => of_engine(error),
         None => None,
@@ -75,6 +79,7 @@ fn of_engine(error: &Error) -> Option<&'static str> {
         Error::FileAndFolder { .. } => "give one of them another name",
         Error::Changed { .. } => "compress a copy or a snapshot of it",
         Error::LongLine { .. } => "raise --memory, or leave out `--split lines`",
+        Error::Ambiguous { .. } => "name one archive",
         Error::NoSuchDocument { .. } => "`tadoc list` shows what it has",
         Error::UnsafeName { .. } => "use `tadoc cat` to read it",
         Error::WrongDigest { .. } => FROM_A_COPY,
@@ -138,15 +143,15 @@ fn of_archive(error: &ArchiveError) -> Option<&'static str> {
 }
 
 #[cfg(feature = "gpu")]
-fn of_gpu(error: &gpu::Error) -> Option<&'static str> {
+fn of_gpu(error: &devices::Error) -> Option<&'static str> {
     Some(match error {
-        gpu::Error::NoDevice { .. } => {
+        devices::Error::NoDevice { .. } => {
             "`tadoc devices` lists what there is, `--backend cpu` does without"
         }
-        gpu::Error::TooLittleMemory { .. } => "ask about less, or use `--backend cpu`",
-        gpu::Error::TooMuchToMerge { .. } => "raise --memory, or use `--backend cpu`",
-        gpu::Error::Unsupported { .. } | gpu::Error::Compile { .. } => ON_PROCESSOR,
-        gpu::Error::Device { .. } => {
+        devices::Error::TooLittleMemory { .. } => "ask about less, or use `--backend cpu`",
+        devices::Error::TooMuchToMerge { .. } => "raise --memory, or use `--backend cpu`",
+        devices::Error::Unsupported { .. } | devices::Error::Compile { .. } => ON_PROCESSOR,
+        devices::Error::Device { .. } => {
             "it may have been reset or taken away, `--backend cpu` does without it"
         }
         _ => return None,
@@ -154,8 +159,8 @@ fn of_gpu(error: &gpu::Error) -> Option<&'static str> {
 }
 
 #[cfg(feature = "pool")]
-fn of_pool(error: &pool::Error) -> Option<&'static str> {
-    use pool::Error;
+fn of_pool(error: &PoolError) -> Option<&'static str> {
+    use PoolError as Error;
     Some(match error {
         Error::Core(error) => return of_archive(error),
         Error::NoRoom { .. } => "make room, or give it another place with --pool",

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
-use tadoc_engine::text::steers;
+use tadoc::text::steers;
 
 use crate::advice;
 use crate::interrupt;
@@ -87,7 +87,7 @@ pub fn exit_with_usage(error: &clap::Error) -> ! {
 /// Whether the message has several lines, in which a caret points at a place of the pattern.
 fn is_bad_pattern(error: &anyhow::Error) -> bool {
     let is = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(cause.downcast_ref(), Some(tadoc_engine::Error::BadPattern { .. }))
+        matches!(cause.downcast_ref(), Some(tadoc::Error::BadPattern { .. }))
     };
     error.chain().any(is)
 }
@@ -95,9 +95,7 @@ fn is_bad_pattern(error: &anyhow::Error) -> bool {
 /// Whether the error is the wish of the person, in whatever way the work has met it.
 pub fn is_cancelled(error: &anyhow::Error) -> bool {
     interrupt::requested()
-        || error
-            .chain()
-            .any(|cause| matches!(cause.downcast_ref(), Some(tadoc_engine::Error::Cancelled)))
+        || error.chain().any(|cause| matches!(cause.downcast_ref(), Some(tadoc::Error::Cancelled)))
 }
 
 /// Whether nobody reads any more what we write.
@@ -146,8 +144,7 @@ mod tests {
     #[test]
     fn causes_are_told_once() {
         let cause = io::Error::other("the disk is full");
-        let error: anyhow::Error =
-            tadoc_engine::Error::Io { path: "a.tdc".into(), source: cause }.into();
+        let error: anyhow::Error = tadoc::Error::Io { path: "a.tdc".into(), source: cause }.into();
         assert_eq!(message(error.as_ref()), "cannot access a.tdc: the disk is full");
         let outer = Err::<(), _>(error).context("nothing was added").unwrap_err();
         let told = "nothing was added: cannot access a.tdc: the disk is full";
@@ -157,8 +154,7 @@ mod tests {
     #[test]
     fn broken_pipes_are_found_below_the_library_s_errors() {
         let cause = io::Error::from(io::ErrorKind::BrokenPipe);
-        let error: anyhow::Error =
-            tadoc_engine::Error::Io { path: "out".into(), source: cause }.into();
+        let error: anyhow::Error = tadoc::Error::Io { path: "out".into(), source: cause }.into();
         assert!(is_broken_pipe(&error));
         assert!(!is_broken_pipe(&anyhow::anyhow!("other")));
     }

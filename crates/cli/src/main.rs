@@ -18,7 +18,6 @@ mod output;
 mod progress;
 mod rows;
 mod screen;
-mod select;
 mod units;
 
 use std::process::ExitCode;
@@ -35,7 +34,7 @@ fn main() -> ExitCode {
         Err(error) => failure::exit_with_usage(&error),
     };
     interrupt::install();
-    if let Err(error) = tadoc_engine::exit_on_truncated_files(TRUNCATED) {
+    if let Err(error) = tadoc::exit_on_truncated_files(TRUNCATED) {
         failure::print_warning(&format!("SIGBUS cannot be handled: {error}"));
     }
     match commands::run(arguments) {

@@ -3,10 +3,10 @@
 use crate::answer::Answer;
 use crate::{Limits, Strategy, Task, View};
 
-/// An answer, and how it was come by.
-pub struct Answered<'v> {
+/// An answer and the strategy that produced it.
+pub struct Answered {
     /// The answer.
-    pub answer: Box<dyn Answer + 'v>,
+    pub answer: Box<dyn Answer>,
     /// The strategy that was taken.
     pub strategy: Strategy,
     /// Why it was: what either would have cost, by the backend's estimate; empty if it was asked for.
@@ -20,10 +20,9 @@ pub trait Backend: Send + Sync {
     fn name(&self) -> &'static str;
 
     /// Runs a task.
-    fn answer<'v>(
-        &self,
-        view: &'v View,
-        task: Task,
-        limits: &Limits,
-    ) -> crate::Result<Answered<'v>>;
+    ///
+    /// # Errors
+    /// [`Error::CountsOnly`](crate::Error::CountsOnly) and [`Error::BadLength`](crate::Error::BadLength) for questions that no
+    /// backend answers; what a backend has errors of its own for is the source of an [`Error::Backend`](crate::Error::Backend).
+    fn answer(&self, view: &View, task: Task, limits: &Limits) -> crate::Result<Answered>;
 }

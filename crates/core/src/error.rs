@@ -4,7 +4,7 @@
 //! A cause is either in the text of an error or its [`source`](std::error::Error::source), never
 //! both: print the chain to show all of it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use crate::{Cancelled, GrammarError};
@@ -167,7 +167,30 @@ pub enum Error {
         /// What is wrong with it.
         what: &'static str,
     },
-    /// A backend could not do its work.
+    /// The view has counts instead of a root: it does not know where terms occur.
+    #[error("the view has counts only, but the task needs to know where terms occur")]
+    CountsOnly,
+    /// A length outside of its limits.
+    #[error(
+        "{what} of {given} terms was asked for: at least {least} and at most {most} are supported"
+    )]
+    BadLength {
+        /// What has this length: a sequence or a window.
+        what: &'static str,
+        /// The length.
+        given: usize,
+        /// The least that is supported.
+        least: usize,
+        /// The most.
+        most: usize,
+    },
+    /// A corpus that is too large for a task.
+    #[error("{what} is not supported")]
+    Unsupported {
+        /// What was asked for.
+        what: String,
+    },
+    /// A backend, or the storage that it works in, failed: no room, no memory, a device that does not answer.
     #[error(transparent)]
     Backend(Box<dyn std::error::Error + Send + Sync>),
     /// The work was ended by a [`crate::CancelFlag`].
@@ -199,9 +222,22 @@ impl Error {
         Self::Malformed { what: what.into() }
     }
 
-    /// An [`Error::Backend`]: what a backend of another crate says.
+    /// An [`Error::Backend`] of a backend's own error.
     pub fn backend(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Backend(Box::new(error))
+    }
+
+    /// The file that the message names, if it names one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Exists { path }
+            | Self::StoredView { path, .. }
+            | Self::JournalFailed { path, .. }
+            | Self::Locked { path }
+            | Self::Replaced { path }
+            | Self::Io { path, .. } => Some(path),
+            _ => None,
+        }
     }
 
     /// An [`Error::Io`] about this path.

@@ -10,12 +10,12 @@
 //! depends on where the arrays lie: a view may be mapped from a file.
 
 use std::ops::Range;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::answer::TermTexts;
+use crate::answer::Texts;
 use crate::task::WIDEST_WINDOW;
 use crate::{Array, Error, Grammar, Result, parallel};
 
@@ -75,8 +75,8 @@ impl Terms {
 
     /// The texts of all, where they lie: for those who read many.
     #[inline]
-    pub fn texts(&self) -> TermTexts<'_> {
-        TermTexts { bytes: &self.bytes, ends: &self.ends }
+    pub fn texts(&self) -> Texts<'_> {
+        Texts { bytes: &self.bytes, ends: &self.ends }
     }
 
     /// The number of a term. O(log terms) comparisons.
@@ -119,7 +119,7 @@ pub struct Part {
 pub struct Network {
     grammar: Grammar,
     parts: Vec<Part>,
-    documents: Vec<u32>,
+    documents: Arc<[u32]>,
     levels: Vec<u32>,
     lengths: Vec<u64>,
     length: u64,
@@ -200,7 +200,7 @@ impl Network {
         Ok(Self {
             grammar,
             parts,
-            documents,
+            documents: documents.into(),
             levels,
             lengths,
             length,
@@ -271,8 +271,8 @@ impl Network {
         &self.parts
     }
 
-    /// For each document of the grammar its number in the corpus.
-    pub fn documents(&self) -> &[u32] {
+    /// For each document of the grammar its number in the corpus; answers hold them too.
+    pub fn documents(&self) -> &Arc<[u32]> {
         &self.documents
     }
 
@@ -381,11 +381,11 @@ fn lengths(grammar: &Grammar, part: &Part) -> Result<Vec<u64>> {
     Ok(lengths)
 }
 
-/// The grammar over terms, as the module's page describes it.
+/// The grammar over terms, as the module's page describes it. A clone is another handle to the same.
 #[derive(Debug, Clone)]
 pub struct View {
-    terms: Terms,
-    network: Network,
+    terms: Arc<Terms>,
+    network: Arc<Network>,
 }
 
 impl View {
@@ -394,16 +394,16 @@ impl View {
         if network.grammar.token_count() != terms.len() {
             return Err(Error::malformed("a view's grammar is of other terms"));
         }
-        Ok(Self { terms, network })
+        Ok(Self { terms: Arc::new(terms), network: Arc::new(network) })
     }
 
     /// The terms.
-    pub fn terms(&self) -> &Terms {
+    pub fn terms(&self) -> &Arc<Terms> {
         &self.terms
     }
 
     /// The grammar over them: its token `t` is the term `t`.
-    pub fn network(&self) -> &Network {
+    pub fn network(&self) -> &Arc<Network> {
         &self.network
     }
 
@@ -430,7 +430,7 @@ mod tests {
         assert_eq!(network.levels(), [0, 1, 2]);
         assert_eq!(network.lengths(), [4, 2]);
         assert_eq!(network.length(), 9);
-        assert_eq!(network.documents(), [0, 7]);
+        assert_eq!(network.documents()[..], [0, 7]);
         assert_eq!(network.identity(), network.clone().identity());
         assert_ne!(network.identity(), self::network().identity());
     }

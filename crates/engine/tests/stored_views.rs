@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tadoc_engine::analytics::answer;
-use tadoc_engine::answer::{Labels, Value};
+use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_engine::view::{Detail, Origin, open, store};
 use tadoc_engine::{Analyzer, CompressOptions, Corpus, Error, Input, Limits, Source, Task, View};
 use tadoc_oracle::cases;
@@ -22,14 +22,14 @@ fn compress(path: &Path, documents: &[(String, Vec<u8>)]) {
 fn rows(corpus: &Corpus, view: &View, task: Task) -> Vec<String> {
     let documents = corpus.documents().unwrap();
     let names: Vec<&[u8]> = documents.iter().map(|document| &document.name[..]).collect();
-    let labels = Labels { terms: view.terms().texts(), documents: &names };
+    let names = Names::from_iter(names.iter());
+    let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
     let answered = answer(view, task, &Limits::default()).unwrap();
     let mut all = Vec::new();
-    let given = answered.answer.for_each_part(labels, &mut |rows| {
+    let mut at = Position::default();
+    while let Some(rows) = answered.answer.next_part(&mut at, labels).unwrap() {
         rows.visit(0..rows.len(), &mut |row: &[Value<'_>]| all.push(format!("{row:?}")));
-        Ok(())
-    });
-    given.unwrap();
+    }
     all
 }
 
@@ -121,12 +121,11 @@ fn a_view_of_another_archive_is_refused() {
     compress(&path, &text("one two three"));
     let corpus = Corpus::open(&path).unwrap();
     let (view, origin) = open(&[&corpus], &Analyzer::new(), None, Detail::Whole, &()).unwrap();
-    let Origin::Refused(Error::Archive(tadoc_core::Error::StoredView { path: told, source })) =
-        origin
-    else {
-        panic!("{origin:?}");
+    let Origin::Refused(error) = origin else { panic!("{origin:?}") };
+    let Error::Archive(tadoc_core::Error::StoredView { path: told, source }) = &*error else {
+        panic!("{error:?}");
     };
-    assert_eq!(told, path.with_extension("tdc.view"));
+    assert_eq!(*told, path.with_extension("tdc.view"));
     assert!(source.to_string().contains("of another archive"), "{source}");
     assert_eq!(view.terms().len(), 3);
 }

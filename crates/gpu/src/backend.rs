@@ -89,11 +89,19 @@ impl GpuBackend {
             whole => whole,
         }
     }
+}
 
-    /// Runs a task on a view, with errors that say what is wrong with the device.
-    pub fn run<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Answered<'v>> {
+impl Backend for GpuBackend {
+    fn name(&self) -> &'static str {
+        "gpu"
+    }
+
+    /// Runs a task. What is wrong with the device is the [`Error`] in a [`tadoc_core::Error::Backend`].
+    fn answer(&self, view: &View, task: Task, limits: &Limits) -> tadoc_core::Result<Answered> {
+        tadoc_tasks::check(view, task)?;
         let network = view.network();
-        let answer = TableAnswer::new(self.table(network, task, limits)?, network.documents());
+        let table = self.table(network, task, limits).map_err(tadoc_core::Error::backend)?;
+        let answer = Box::new(TableAnswer::new(table, network.documents().clone()));
         let (strategy, reason) = match limits.strategy {
             Some(strategy) => (strategy, String::new()),
             None => {
@@ -106,22 +114,7 @@ impl GpuBackend {
                 (Strategy::TopDown, reason.into())
             }
         };
-        Ok(Answered { answer: Box::new(answer), strategy, reason })
-    }
-}
-
-impl Backend for GpuBackend {
-    fn name(&self) -> &'static str {
-        "gpu"
-    }
-
-    fn answer<'v>(
-        &self,
-        view: &'v View,
-        task: Task,
-        limits: &Limits,
-    ) -> tadoc_core::Result<Answered<'v>> {
-        self.run(view, task, limits).map_err(tadoc_core::Error::backend)
+        Ok(Answered { answer, strategy, reason })
     }
 }
 

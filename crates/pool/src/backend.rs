@@ -6,7 +6,7 @@ use tadoc_core::{Answered, Backend, Limits, Task, View};
 use tadoc_tasks::{Pruned, answer_with};
 
 use crate::layout::digest;
-use crate::{Chain, Persist, Pool, Result};
+use crate::{Chain, Persist, Pool};
 
 /// Answers in a pool, on the view that the pool has.
 pub struct PoolBackend {
@@ -24,9 +24,16 @@ impl PoolBackend {
     pub fn pool(&self) -> MutexGuard<'_, Pool> {
         self.pool.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
 
-    /// Runs a task, or goes on with it. The view must be the one that the pool gave last.
-    pub fn run<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Answered<'v>> {
+impl Backend for PoolBackend {
+    fn name(&self) -> &'static str {
+        "pool"
+    }
+
+    /// Runs a task, or goes on with it. The view must be the one that the pool gave last. What the pool itself has errors for is the
+    /// [`Error`](crate::Error) in a [`tadoc_core::Error::Backend`].
+    fn answer(&self, view: &View, task: Task, limits: &Limits) -> tadoc_core::Result<Answered> {
         let mut pool = self.pool();
         // Of one view there is one set of pruned rules.
         let base = Chain { base: true, name: "the pruned rules".into(), key: 1 };
@@ -35,22 +42,7 @@ impl PoolBackend {
         let key = digest(&[&task.identity()[..], &limits.identity()].concat(), 0);
         let chain = Chain { base: false, name: task.name().into(), key };
         let mut work = pool.work(&chain, self.persist, limits.memory)?;
-        Ok(answer_with(&mut work, view, &pruned, task, limits)?)
-    }
-}
-
-impl Backend for PoolBackend {
-    fn name(&self) -> &'static str {
-        "pool"
-    }
-
-    fn answer<'v>(
-        &self,
-        view: &'v View,
-        task: Task,
-        limits: &Limits,
-    ) -> tadoc_core::Result<Answered<'v>> {
-        self.run(view, task, limits).map_err(tadoc_core::Error::backend)
+        answer_with(&mut work, view, &pruned, task, limits)
     }
 }
 

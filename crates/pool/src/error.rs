@@ -91,12 +91,9 @@ pub enum Error {
         /// Which one.
         path: PathBuf,
     },
-    /// What the view or the task is made of is wrong.
+    /// What the view or the task is made of is wrong, or the task cannot be asked of the view.
     #[error(transparent)]
-    Core(#[from] tadoc_core::Error),
-    /// The task cannot be asked of the view.
-    #[error(transparent)]
-    Task(tadoc_tasks::Error),
+    Core(tadoc_core::Error),
     /// The pool cannot do this at all.
     #[error("the pool backend does not support {what}")]
     Unsupported {
@@ -105,21 +102,26 @@ pub enum Error {
     },
 }
 
-impl From<Error> for tadoc_tasks::Error {
+impl From<Error> for tadoc_core::Error {
+    /// What was said to the pool goes on as what it was.
     fn from(error: Error) -> Self {
-        Self::of_storage(error)
+        match error {
+            Error::Core(error) => error,
+            Error::Cancelled => Self::Cancelled,
+            error => Self::backend(error),
+        }
     }
 }
 
-impl From<tadoc_tasks::Error> for Error {
+impl From<tadoc_core::Error> for Error {
     /// What a pool said to a task comes back as what it was.
-    fn from(error: tadoc_tasks::Error) -> Self {
+    fn from(error: tadoc_core::Error) -> Self {
         match error {
-            tadoc_tasks::Error::Storage(error) => match error.downcast() {
+            tadoc_core::Error::Backend(error) => match error.downcast() {
                 Ok(own) => *own,
-                Err(other) => Self::Task(tadoc_tasks::Error::Storage(other)),
+                Err(other) => Self::Core(tadoc_core::Error::Backend(other)),
             },
-            error => Self::Task(error),
+            error => Self::Core(error),
         }
     }
 }

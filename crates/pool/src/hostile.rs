@@ -12,9 +12,11 @@ use tadoc_oracle::{Random, mend_pool, mutate, pool_parts, watched};
 
 use crate::medium::simulated::Simulated;
 use crate::testing::ARCHIVE;
+use tadoc_core::Backend;
+
 use crate::{Persist, Pool, PoolBackend};
-use tadoc_tasks::count_root;
 use tadoc_tasks::reference::{Shape, rows, view};
+use tadoc_tasks::root_counts;
 
 const ROOM: usize = 3 << 20;
 const QUESTION: u64 = 7;
@@ -60,10 +62,10 @@ fn ask(
     let found = match pool.view(QUESTION, false)? {
         // A backend shows names of documents, so whoever opens a pool compares their numbers.
         Some(found) if found.network().documents() == own.network().documents() => found,
-        _ => pool.initialise(QUESTION, own, &count_root(own.network()), persist)?,
+        _ => pool.initialise(QUESTION, own, root_counts(own.network()), persist)?,
     };
     let backend = PoolBackend::new(pool, persist);
-    let answered = backend.run(&found, task, limits)?;
+    let answered = backend.answer(&found, task, limits)?;
     Ok(rows(&found, &*answered.answer))
 }
 

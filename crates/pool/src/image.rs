@@ -147,7 +147,7 @@ mod tests {
     fn assert_same(found: &View, expected: &View) {
         assert_eq!(found.terms().bytes(), expected.terms().bytes());
         assert_eq!(found.network().grammar().symbols(), expected.network().grammar().symbols());
-        assert_eq!(found.network().documents(), [1, 4, 9]);
+        assert_eq!(found.network().documents()[..], [1, 4, 9]);
         assert_eq!(found.network().length(), expected.network().length());
     }
 

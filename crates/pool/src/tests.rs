@@ -108,7 +108,7 @@ fn large_blocks_are_durable_soon() {
                     |operation, block| {
                         block.put(&vec![operation as u8; bytes]);
                         let fails = fails && operation == OPERATIONS - 1;
-                        if fails { Err(tadoc_tasks::Error::CountsOnly) } else { Ok(()) }
+                        if fails { Err(tadoc_core::Error::CountsOnly) } else { Ok(()) }
                     },
                 )?;
                 drop(work);
@@ -117,7 +117,7 @@ fn large_blocks_are_durable_soon() {
                 Ok::<_, Error>((blocks, done))
             })
         };
-        assert!(matches!(run(true), Err(Error::Task(tadoc_tasks::Error::CountsOnly))));
+        assert!(matches!(run(true), Err(Error::Core(tadoc_core::Error::CountsOnly))));
         let (blocks, done) = run(false).unwrap();
         assert_eq!(done.unwrap() >= 2, kept, "{done:?}");
         for operation in 0..OPERATIONS {

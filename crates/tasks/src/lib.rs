@@ -18,8 +18,8 @@
 mod answer;
 mod bounds;
 mod check;
+mod cpu;
 mod entry;
-mod error;
 mod hash_table;
 mod plan;
 mod pruned;
@@ -38,8 +38,9 @@ mod walk;
 mod weights;
 pub mod work;
 
-pub use error::{Error, Result};
+pub use cpu::CpuBackend;
 pub use pruned::Pruned;
-pub use tasks::answer_with;
-pub use weights::count_root;
+pub use tadoc_core::{Error, Result};
+pub use tasks::{answer_with, check};
+pub use weights::root_counts;
 pub use work::{Storage, Work};

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tadoc_core::answer::columns::TERM_VECTORS;
-use tadoc_core::answer::{Answer, Labels, Value};
+use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
 use tadoc_core::{Array, Grammar, Network, Part, Terms, View};
 
 use crate::plan::Sizes;
@@ -212,10 +212,11 @@ fn names(network: &Network) -> Vec<String> {
 /// All rows, by part and by range; and as a matrix, which must have the same counts.
 pub fn rows(view: &View, answer: &dyn Answer) -> Vec<String> {
     let names = names(view.network());
-    let documents: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-    let labels = Labels { terms: view.terms().texts(), documents: &documents };
+    let names = Names::from_iter(&names);
+    let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
     let mut all = Vec::new();
-    let given = answer.for_each_part(labels, &mut |rows| {
+    let mut at = Position::default();
+    while let Some(rows) = answer.next_part(&mut at, labels).unwrap() {
         assert_eq!(rows.columns(), answer.columns());
         let before = all.len();
         rows.visit(0..rows.len(), &mut |values| {
@@ -230,11 +231,11 @@ pub fn rows(view: &View, answer: &dyn Answer) -> Vec<String> {
             rows.visit(start..end, &mut |values| part.push(shown(values)));
         }
         assert_eq!(part, all[before..]);
-        Ok(())
-    });
-    given.unwrap();
-    let is_matrix = answer.columns() == TERM_VECTORS;
-    let matrix = answer.with_entries(labels, &mut |entries| {
+    }
+    assert!(answer.next_part(&mut at, labels).unwrap().is_none());
+    let matrix = answer.entries(labels);
+    assert_eq!(matrix.is_some(), answer.columns() == TERM_VECTORS);
+    if let Some(entries) = matrix.transpose().unwrap() {
         let (documents, terms) = entries.shape();
         assert_eq!(documents as usize, view.network().documents().len());
         assert_eq!(entries.len() as usize, all.len());
@@ -246,9 +247,6 @@ pub fn rows(view: &View, answer: &dyn Answer) -> Vec<String> {
             place += 1;
         });
         assert_eq!(place, all.len());
-        Ok(())
-    });
-    assert_eq!(matrix.is_some(), is_matrix);
-    matrix.into_iter().for_each(Result::unwrap);
+    }
     all
 }

@@ -1,6 +1,7 @@
 //! The tasks, each a chain of phases; those over sequences are in `sequences`.
 
 use tadoc_core::answer::Answer;
+use tadoc_core::task::LONGEST_SEQUENCE;
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
 
 use crate::answer::{DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
@@ -28,26 +29,45 @@ const ENTRIES_OF_A_BUCKET: std::ops::RangeInclusive<u64> = 1 << 16..=1 << 22;
 /// Runs a task. `pruned` are the pruned rules of the view's network.
 ///
 /// # Errors
-/// If the view has no documents but the task asks for them, or something is wrong with the pool.
-pub fn answer_with<'v>(
+/// As [`check`], and if the storage fails.
+pub fn answer_with(
     work: &mut Work<'_>,
-    view: &'v View,
+    view: &View,
     pruned: &Pruned,
     task: Task,
     limits: &Limits,
-) -> Result<Answered<'v>> {
+) -> Result<Answered> {
     answer_in(work, view, pruned, task, limits, Sizes::default())
 }
 
-/// The same, with documents shared out by sizes.
-fn answer_in<'v>(
+/// Whether a task can be asked of a view at all.
+///
+/// # Errors
+/// [`Error::BadLength`] for sequences that are too short or too long, and [`Error::CountsOnly`] if the view has no documents but the
+/// task asks for them.
+pub fn check(view: &View, task: Task) -> Result<()> {
+    let given = task.terms_of_a_key();
+    if !(1..=LONGEST_SEQUENCE).contains(&given) {
+        let (what, least, most) = ("a sequence", 1, LONGEST_SEQUENCE);
+        return Err(Error::BadLength { what, given, least, most });
+    }
+    match task {
+        Task::WordCount | Task::Sort => Ok(()),
+        _ if view.network().has_root() => Ok(()),
+        _ => Err(Error::CountsOnly),
+    }
+}
+
+/// The same as [`answer_with`], with documents shared out by sizes.
+fn answer_in(
     work: &mut Work<'_>,
-    view: &'v View,
+    view: &View,
     pruned: &Pruned,
     task: Task,
     limits: &Limits,
     sizes: Sizes,
-) -> Result<Answered<'v>> {
+) -> Result<Answered> {
+    check(view, task)?;
     let network = view.network();
     match task {
         Task::WordCount | Task::Sort => {
@@ -59,7 +79,6 @@ fn answer_in<'v>(
             let answer = count(work, network, pruned, task, strategy, limits)?;
             Ok(Answered { answer, strategy, reason })
         }
-        _ if !network.has_root() => Err(Error::CountsOnly),
         Task::SequenceCount { .. }
         | Task::SequenceCountPerDocument { .. }
         | Task::RankedInvertedIndex { .. } => {
@@ -79,14 +98,14 @@ fn answer_in<'v>(
 }
 
 /// Word count and sort.
-fn count<'v>(
+fn count(
     work: &mut Work<'_>,
-    network: &'v Network,
+    network: &Network,
     pruned: &Pruned,
     task: Task,
     strategy: Strategy,
     limits: &Limits,
-) -> Result<Box<dyn Answer + 'v>> {
+) -> Result<Box<dyn Answer>> {
     let weights = match strategy {
         Strategy::TopDown => Weights::new(work, network, pruned)?,
         Strategy::BottomUp => {
@@ -112,14 +131,14 @@ fn count<'v>(
 }
 
 /// Inverted index and term vector.
-fn of_documents<'v, K: Key>(
+fn of_documents<K: Key>(
     work: &mut Work<'_>,
-    network: &'v Network,
+    network: &Network,
     pruned: &Pruned,
     task: Task,
     limits: &Limits,
     sizes: Sizes,
-) -> Result<Answered<'v>> {
+) -> Result<Answered> {
     let mut terms = TermsOf::<K>::new(work, network, pruned)?;
     let (strategy, reason) = match limits.strategy {
         Some(strategy) => (strategy, String::new()),
@@ -146,7 +165,7 @@ fn of_documents<'v, K: Key>(
     };
     let plan = Plan::new(work, "bounds of documents", network, &terms, sizes)?;
     let walkers = Walkers::new(work, network, pruned, &plan, &terms)?;
-    let answer: Box<dyn Answer + 'v> = match (task, &weights) {
+    let answer: Box<dyn Answer> = match (task, &weights) {
         (Task::InvertedIndex, Some(weights)) => {
             let most = (work.memory() / MEMORY_AN_ENTRY)
                 .clamp(*ENTRIES_OF_A_BUCKET.start(), *ENTRIES_OF_A_BUCKET.end());
@@ -164,12 +183,12 @@ fn of_documents<'v, K: Key>(
                 DocumentsOfKeys::<K>::put(&postings, block);
                 Ok(())
             })?;
-            Box::new(DocumentsOfKeys::<K>::new(blocks, network.documents()))
+            Box::new(DocumentsOfKeys::<K>::new(blocks, network.documents().clone()))
         }
         (Task::TermVector, _) => {
             let phases = Phases { walk: "term vectors", add_up: "term vectors of large documents" };
             let made = vectors(work, phases, &walkers, is_kept, top)?;
-            Box::new(KeysOfDocuments::<K>::new(made, network.documents()))
+            Box::new(KeysOfDocuments::<K>::new(made, network.documents().clone()))
         }
         _ => return Err(Error::Unsupported { what: task.name().to_string() }),
     };

@@ -53,7 +53,7 @@ impl Weights {
     ) -> Result<Self> {
         let items = network.grammar().token_count() as usize;
         let rules = pruned.slices();
-        let root = network.root_counts_or(|| count_root(network));
+        let root = root_counts(network);
         let counters = work.accumulate(
             phase,
             root.len(),
@@ -104,8 +104,12 @@ impl Weights {
     }
 }
 
-/// How often each symbol stands in the root.
-pub fn count_root(network: &Network) -> Vec<u32> {
+/// How often each symbol (items, then rules) stands in the root; counted at the first call, and kept with the network.
+pub fn root_counts(network: &Network) -> &[u32] {
+    network.root_counts_or(|| count_root(network))
+}
+
+fn count_root(network: &Network) -> Vec<u32> {
     let grammar = network.grammar();
     let mut counts = vec![0_u32; (grammar.token_count() + grammar.rule_count()) as usize];
     grammar.root().iter().for_each(|&symbol| counts[symbol as usize] += 1);

@@ -136,15 +136,15 @@ fn edit_on_processor(
     let folder = tempfile::tempdir().context("making a folder for a copy of the archive")?;
     let copy = folder.path().join("copy.tdc");
     std::fs::copy(archive, &copy).context("copying the archive")?;
-    let mut editor = Editor::open(&copy)?;
+    let mut transaction = Editor::open(&copy)?.begin()?;
     // From then on it keeps the pieces of documents, and edits are made in them.
-    drop(editor.corpus()?);
+    drop(transaction.corpus()?);
     let start = Instant::now();
-    one_thread.install(|| editor.edit_together(edits))?;
+    one_thread.install(|| transaction.edit_together(edits))?;
     let seconds = start.elapsed().as_secs_f64();
     let outcomes = match reads {
         Some(reads) => {
-            let corpus = editor.corpus()?;
+            let corpus = transaction.corpus()?;
             Some(Access::open(&corpus, Index::None)?.run(reads))
         }
         None => None,

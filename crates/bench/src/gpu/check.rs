@@ -1,10 +1,9 @@
 //! Whether two answers have the same rows.
 
-use std::io;
 use std::ops::Range;
 
 use rayon::prelude::*;
-use tadoc_engine::answer::{Answer, Labels, Rows, Value};
+use tadoc_engine::answer::{Answer, Labels, Position, Rows, Value};
 
 /// Rows that a thread compares at a time.
 const ROWS_AT_ONCE: u64 = 1 << 14;
@@ -14,23 +13,19 @@ pub fn difference(
     found: &dyn Answer,
     expected: &dyn Answer,
     labels: Labels<'_>,
-) -> io::Result<Option<String>> {
-    let mut told = None;
-    found.for_each_part(labels, &mut |found| {
-        let mut before = 0;
-        expected.for_each_part(labels, &mut |part| {
-            if told.is_none() {
-                told = part_differs(found, before, part);
-            }
-            before += part.len();
-            Ok(())
-        })?;
-        if told.is_none() && before != found.len() {
-            told = Some(format!("{} rows, and {before} are right", found.len()));
+) -> tadoc_core::Result<Option<String>> {
+    let found = found.next_part(&mut Position::default(), labels)?;
+    let length = found.as_ref().map_or(0, |found| found.len());
+    let mut at = Position::default();
+    let mut before = 0;
+    while let Some(part) = expected.next_part(&mut at, labels)? {
+        let told = found.as_ref().and_then(|found| part_differs(&**found, before, &*part));
+        if told.is_some() {
+            return Ok(told);
         }
-        Ok(())
-    })?;
-    Ok(told)
+        before += part.len();
+    }
+    Ok((before != length).then(|| format!("{length} rows, and {before} are right")))
 }
 
 /// The first row of a part that is not the same.
@@ -80,13 +75,13 @@ mod tests {
     #[test]
     fn rows_are_compared() {
         let terms = Terms::new(b"ab".to_vec(), vec![1, 2]).unwrap();
-        let labels = Labels { terms: terms.texts(), documents: &[] };
+        let labels = Labels { terms: terms.texts(), documents: Default::default() };
         let answer = |keys: &[u32], counts: &[u64]| {
             let keys = Keys::Terms(keys.to_vec());
-            TableAnswer::new(Table::Counts(CountTable { keys, counts: counts.to_vec() }), &[])
+            TableAnswer::new(Table::Counts(CountTable { keys, counts: counts.to_vec() }), [].into())
         };
         let told =
-            |found: &TableAnswer<'_>| difference(found, &answer(&[0, 1], &[3, 2]), labels).unwrap();
+            |found: &TableAnswer| difference(found, &answer(&[0, 1], &[3, 2]), labels).unwrap();
         assert_eq!(told(&answer(&[0, 1], &[3, 2])), None);
         let wrong = told(&answer(&[0, 1], &[3, 4])).unwrap();
         assert!(wrong.starts_with("row 1: b\t4"), "{wrong}");

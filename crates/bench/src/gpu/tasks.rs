@@ -5,7 +5,8 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use rayon::ThreadPool;
-use tadoc_engine::answer::Labels;
+use tadoc_core::Backend;
+use tadoc_engine::answer::{Labels, Names, Position};
 use tadoc_engine::gpu::{GpuBackend, tasks};
 use tadoc_engine::{Analyzer, Corpus, Limits, View, analytics};
 
@@ -130,16 +131,17 @@ impl<'g> Opened<'g> {
     /// The time of a task on the processor, with all rows made; and how many there are.
     fn on_processor(&self, name: TaskName, pool: &ThreadPool) -> Result<(f64, u64)> {
         let names: Vec<&[u8]> = self.names.iter().map(|name| &name[..]).collect();
-        let labels = Labels { terms: self.view.terms().texts(), documents: &names };
+        let names = Names::from_iter(names.iter());
+        let labels = Labels { terms: self.view.terms().texts(), documents: names.texts() };
         let start = Instant::now();
         let (answered, rows) = pool.install(|| -> Result<_> {
             let task = name.of_archive(SEQUENCE_TERMS);
             let answered = analytics::answer(&self.view, task, &Limits::default())?;
             let mut rows = 0;
-            answered.answer.for_each_part(labels, &mut |part| {
+            let mut at = Position::default();
+            while let Some(part) = answered.answer.next_part(&mut at, labels)? {
                 rows += part.len();
-                Ok(())
-            })?;
+            }
             Ok((answered, rows))
         })?;
         let seconds = start.elapsed().as_secs_f64();
@@ -150,9 +152,10 @@ impl<'g> Opened<'g> {
     /// Whether both sides have the same rows; a line tells the first that differs.
     fn check(&self, name: TaskName) -> Result<bool> {
         let names: Vec<&[u8]> = self.names.iter().map(|name| &name[..]).collect();
-        let labels = Labels { terms: self.view.terms().texts(), documents: &names };
+        let names = Names::from_iter(names.iter());
+        let labels = Labels { terms: self.view.terms().texts(), documents: names.texts() };
         let (task, limits) = (name.of_archive(SEQUENCE_TERMS), Limits::default());
-        let found = self.gpu.run(&self.view, task, &limits)?;
+        let found = self.gpu.answer(&self.view, task, &limits)?;
         let expected = analytics::answer(&self.view, task, &limits)?;
         let difference = check::difference(&*found.answer, &*expected.answer, labels)?;
         if let Some(difference) = &difference {

@@ -60,6 +60,9 @@ fn of_archives() -> Vec<ArchiveError> {
         ArchiveError::Locked { path: path() },
         ArchiveError::Replaced { path: path() },
         ArchiveError::BadEdit { what: "a name is empty" },
+        ArchiveError::CountsOnly,
+        ArchiveError::BadLength { what: "a sequence", given: 100, least: 1, most: 64 },
+        ArchiveError::Unsupported { what: "a sequence of 300 bits".into() },
         ArchiveError::backend(ArchiveError::Cancelled),
         ArchiveError::Cancelled,
         ArchiveError::Io { path: path(), source: system(ErrorKind::NotFound) },
@@ -85,6 +88,13 @@ fn of_the_engine() -> Vec<Error> {
         Error::FileAndFolder { name: b"a".to_vec(), below: b"a/b".to_vec() },
         Error::Changed { path: "log.txt".into() },
         Error::LongLine { path: "log.txt".into(), most: 65536 },
+        Error::InArchive {
+            archive: path(),
+            source: Box::new(Error::NoSuchDocument { name: name() }),
+        },
+        Error::Ambiguous { name: name(), archives: vec!["a.tdc".into(), "b.tdc".into()] },
+        Error::IsFolder { name: b"logs".to_vec() },
+        Error::BadGlob { glob: b"[a".to_vec(), reason: "unclosed character class".into() },
         Error::NoSuchDocument { name: name() },
         Error::UnsafeName {
             name: b"../a".to_vec(),
@@ -97,12 +107,13 @@ fn of_the_engine() -> Vec<Error> {
         Error::TooMany { what: "documents", most: u32::MAX.into() },
         Error::BadChoice { number: 7, documents: 5 },
         Error::CountsOnly,
+        Error::BadParameter { name: "b", given: 2.0, range: "0 to 1" },
         Error::BadLength { what: "a sequence", given: 100, least: 1, most: 64 },
         #[cfg(feature = "gpu")]
-        gpu::Error::NoDevice { why: "there is none".into() }.into(),
+        devices::Error::NoDevice { why: "there is none".into() }.into(),
         Error::NoGpuBackend,
         #[cfg(feature = "pool")]
-        pool::Error::InUse { path: "c.pool".into() }.into(),
+        PoolError::InUse { path: "c.pool".into() }.into(),
         Error::NoPool,
         Error::OtherView,
         Error::NoPoolBackend,
@@ -124,6 +135,7 @@ fn of_the_engine() -> Vec<Error> {
         not_words(b"tide-gauge", 2),
         not_words(b"c++", 1),
         Error::EditorFailed { path: path() },
+        Error::TransactionOpen { path: path() },
         Error::Threads { source: system(ErrorKind::WouldBlock) },
         Error::Cancelled,
     ]
@@ -131,7 +143,7 @@ fn of_the_engine() -> Vec<Error> {
 
 #[cfg(feature = "pool")]
 fn of_pools() -> Vec<Error> {
-    use pool::Error;
+    use PoolError as Error;
     let path = || PathBuf::from("c.pool");
     let errors = vec![
         Error::Io { path: path(), source: system(ErrorKind::PermissionDenied) },
@@ -143,22 +155,21 @@ fn of_pools() -> Vec<Error> {
         Error::DamagedHeader { path: path() },
         Error::FailingDevice { path: path() },
         Error::Core(ArchiveError::malformed("the stored view has other documents")),
-        Error::Task(tadoc_tasks::Error::Unsupported { what: "a sequence of 300 bits".into() }),
         Error::Unsupported { what: "a task of more than 4000 phases".into() },
     ];
     errors.into_iter().map(super::Error::Pool).collect()
 }
 
 #[cfg(feature = "gpu")]
-fn of_gpus() -> Vec<gpu::Error> {
+fn of_gpus() -> Vec<devices::Error> {
     let device = || "Some GPU".to_owned();
     vec![
-        gpu::Error::NoDevice { why: "none is called `x`".into() },
-        gpu::Error::TooLittleMemory { device: device(), needed: 8 << 30, free: 4 << 30 },
-        gpu::Error::TooMuchToMerge { given: 4096, needed: 65536 },
-        gpu::Error::Unsupported { what: "an answer of 5000000000 entries".into() },
-        gpu::Error::Compile { device: device(), module: "sort", log: "line 3: syntax".into() },
-        gpu::Error::Device { device: device(), call: "launching", what: "it is lost".into() },
+        devices::Error::NoDevice { why: "none is called `x`".into() },
+        devices::Error::TooLittleMemory { device: device(), needed: 8 << 30, free: 4 << 30 },
+        devices::Error::TooMuchToMerge { given: 4096, needed: 65536 },
+        devices::Error::Unsupported { what: "an answer of 5000000000 entries".into() },
+        devices::Error::Compile { device: device(), module: "sort", log: "line 3: syntax".into() },
+        devices::Error::Device { device: device(), call: "launching", what: "it is lost".into() },
     ]
 }
 
@@ -207,7 +218,7 @@ fn every_error_says_what_it_is_and_what_to_do() {
     let chapters = [
         chapter("core", &of_archives(), "", &[]),
         chapter("engine", &of_the_engine(), "", &[]),
-        // A pool that is cancelled is `tadoc_engine::Error::Cancelled`.
+        // A pool that is cancelled is `tadoc::Error::Cancelled`.
         chapter("pool", &of_pools(), "Pool(", &["Cancelled"]),
         chapter("gpu", &of_gpus(), "", &[]),
     ];
@@ -308,7 +319,7 @@ fn libraries_name_no_flags_and_no_subcommands() {
     let allowed =
         ["sequence-count --per-document", "--gpu-architecture={architecture}", "--std=c++17"];
     let mut scanned = 0;
-    for library in ["core", "engine", "tasks", "pool", "gpu"] {
+    for library in ["core", "engine", "tasks", "pool", "gpu", "tadoc"] {
         let mut files = Vec::new();
         rust_files(&crates().join(library).join("src"), &mut files);
         for file in files {

@@ -1,7 +1,7 @@
 //! What an answer looks like to whoever prints, stores or sends it: rows of named columns.
 //!
-//! An [`Answer`] is kept in the form that its task makes (counters, lists of documents), and gives itself part by
-//! part, so that one of a billion rows need not be in memory as a whole. [`Rows`] shows a part as tidy rows, one
+//! An [`Answer`] owns what it needs and is kept in the form that its task makes (counters, lists of documents). Its rows are
+//! pulled part by part, so that one of a billion rows need not be in memory as a whole. [`Rows`] shows a part as tidy rows, one
 //! fact a row, without making a copy. Rows are visited by range, so that several threads can format one
 //! part; a visit costs what the rows are made of and allocates nothing a row.
 //!
@@ -14,9 +14,10 @@ mod texts;
 
 use std::ops::Range;
 
+use crate::Result;
 use crate::archive::Timestamp;
 
-pub use self::texts::TermTexts;
+pub use self::texts::{Names, Texts};
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -78,7 +79,7 @@ pub enum Value<'a> {
 }
 
 /// An answer, or a part of one, as rows.
-pub trait Rows: Sync {
+pub trait Rows: Send + Sync {
     /// The columns; every row has a value for each, in this order.
     fn columns(&self) -> &'static [Column];
 
@@ -114,31 +115,52 @@ pub trait Entries: Rows {
 #[derive(Debug, Clone, Copy)]
 pub struct Labels<'a> {
     /// The terms of the view that was asked.
-    pub terms: TermTexts<'a>,
+    pub terms: Texts<'a>,
     /// The names of all documents of the corpus, by their numbers.
-    pub documents: &'a [&'a [u8]],
+    pub documents: Texts<'a>,
 }
 
-/// What a task gives.
+/// Where an answer goes on: behind the parts that were pulled. The default is the beginning. A position is good for the answer
+/// that it came from, on any thread.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Position {
+    state: [u64; 4],
+}
+
+impl Position {
+    /// A position that an answer describes by these numbers; zeros are the beginning.
+    pub fn new(state: [u64; 4]) -> Self {
+        Self { state }
+    }
+
+    /// The numbers, whose meaning is the answer's own.
+    pub fn state(self) -> [u64; 4] {
+        self.state
+    }
+}
+
+/// What a task gives. It holds all that its rows are made of, and can be kept and shared.
 pub trait Answer: Send + Sync {
     /// The columns of its rows.
     fn columns(&self) -> &'static [Column];
 
-    /// Calls `each` with part after part of the rows, in order, until it gives an error. Parts that need
-    /// work are made one after the other, on all threads.
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> std::io::Result<()>,
-    ) -> std::io::Result<()>;
+    /// The part of the rows at a position, which moves behind it; `None` behind the last one. Parts are in order, and one may be
+    /// empty. A part that needs work is made when it is pulled, on all threads.
+    ///
+    /// # Errors
+    /// If a part cannot be made, as where temporary files cannot be read.
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>>;
 
-    /// Calls `each` with the whole as a matrix of documents and terms; `None` if it is none.
-    fn with_entries(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Entries) -> std::io::Result<()>,
-    ) -> Option<std::io::Result<()>> {
-        let _ = (labels, each);
+    /// The whole as a matrix of documents and terms; `None` if it is none.
+    ///
+    /// # Errors
+    /// As [`Answer::next_part`].
+    fn entries<'a>(&'a self, labels: Labels<'a>) -> Option<Result<Box<dyn Entries + 'a>>> {
+        let _ = labels;
         None
     }
 }

@@ -5,13 +5,14 @@
 //! shows the rows that the processor's answer to the same task has. A term is 4 bytes, a sequence 8 or 16, a count of a
 //! whole corpus 8 and one in a document 4. A visit finds its first row by binary search and reads on from there.
 
-use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 use super::columns::{
     SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS, TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS,
 };
-use super::{Answer, Column, Entries, Labels, Rows, Value};
+use super::{Answer, Column, Entries, Labels, Position, Rows, Value};
+use crate::Result;
 use crate::task::LONGEST_SEQUENCE;
 
 /// Sequences of terms, each packed into an integer of 128 bits, the first term in the highest bits.
@@ -208,18 +209,18 @@ impl Table {
 
 /// A table as an answer.
 #[derive(Debug, Clone)]
-pub struct TableAnswer<'n> {
+pub struct TableAnswer {
     table: Table,
     /// The number of every document in the corpus, by place.
-    documents: &'n [u32],
+    documents: Arc<[u32]>,
 }
 
-impl<'n> TableAnswer<'n> {
+impl TableAnswer {
     /// The answer that a table is for a network with these [documents](crate::Network::documents).
     ///
     /// # Panics
     /// If the arrays of the table do not fit each other or the documents.
-    pub fn new(table: Table, documents: &'n [u32]) -> Self {
+    pub fn new(table: Table, documents: Arc<[u32]>) -> Self {
         let ends_fit = |ends: &[u64], keys: usize, entries: usize| {
             ends.len() == keys && ends.last().copied().unwrap_or(0) == entries as u64
         };
@@ -262,13 +263,13 @@ fn for_each_run(ends: &[u64], rows: Range<u64>, mut each: impl FnMut(usize, Rang
 
 /// All rows of a table, with what its numbers stand for.
 struct TableRows<'a> {
-    answer: &'a TableAnswer<'a>,
+    answer: &'a TableAnswer,
     labels: Labels<'a>,
 }
 
 impl TableRows<'_> {
     fn name_of(&self, place: u32) -> Value<'_> {
-        Value::Text(self.labels.documents[self.answer.documents[place as usize] as usize])
+        Value::Text(self.labels.documents.get(self.answer.documents[place as usize]))
     }
 }
 
@@ -370,27 +371,25 @@ impl Entries for TableEntries<'_> {
     }
 }
 
-impl Answer for TableAnswer<'_> {
+impl Answer for TableAnswer {
     fn columns(&self) -> &'static [Column] {
         self.table.columns()
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        each(&TableRows { answer: self, labels })
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let given = std::mem::replace(at, Position::new([1, 0, 0, 0])) != Position::default();
+        Ok((!given).then(|| Box::new(TableRows { answer: self, labels }) as Box<dyn Rows>))
     }
 
-    fn with_entries(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Entries) -> io::Result<()>,
-    ) -> Option<io::Result<()>> {
+    fn entries<'a>(&'a self, labels: Labels<'a>) -> Option<Result<Box<dyn Entries + 'a>>> {
         match &self.table {
             Table::Vectors(vectors) if vectors.sequences.is_none() => {
-                Some(each(&TableEntries::new(TableRows { answer: self, labels }, vectors)))
+                let rows = TableRows { answer: self, labels };
+                Some(Ok(Box::new(TableEntries::new(rows, vectors))))
             }
             _ => None,
         }
@@ -401,6 +400,7 @@ impl Answer for TableAnswer<'_> {
 mod tests {
     use super::*;
     use crate::Terms;
+    use crate::answer::Names;
 
     /// Documents 1 and 3 of the corpus were asked, and one between them that is empty.
     const ASKED: &[u32] = &[1, 2, 3];
@@ -419,11 +419,13 @@ mod tests {
     /// The rows of a table, visited at once; and by every other range of rows, which must give the same.
     fn rows(table: Table) -> Vec<String> {
         let terms = Terms::new(b"abcd".to_vec(), vec![1, 2, 3, 4]).unwrap();
-        let labels = Labels { terms: terms.texts(), documents: &[b"x0", b"x1", b"x2", b"x3"] };
-        let answer = TableAnswer::new(table, ASKED);
+        let names = Names::from_iter(["x0", "x1", "x2", "x3"]);
+        let labels = Labels { terms: terms.texts(), documents: names.texts() };
+        let answer = TableAnswer::new(table, ASKED.into());
         let mut all = Vec::new();
         let columns = answer.columns();
-        let given = answer.for_each_part(labels, &mut |rows| {
+        let mut at = Position::default();
+        while let Some(rows) = answer.next_part(&mut at, labels).unwrap() {
             assert_eq!(rows.columns(), columns);
             rows.visit(0..rows.len(), &mut |values| {
                 assert_eq!(values.len(), columns.len());
@@ -437,9 +439,7 @@ mod tests {
                     assert_eq!(part, all[start as usize..end as usize]);
                 }
             }
-            Ok(())
-        });
-        given.unwrap();
+        }
         all
     }
 
@@ -499,33 +499,30 @@ mod tests {
     #[test]
     fn a_matrix_numbers_the_terms_that_occur() {
         let terms = Terms::new(b"abcd".to_vec(), vec![1, 2, 3, 4]).unwrap();
-        let labels = Labels { terms: terms.texts(), documents: &[] };
+        let labels = Labels { terms: terms.texts(), documents: Default::default() };
         let table = VectorTable {
             ends: vec![2, 2, 3],
             items: vec![3, 1, 1],
             counts: vec![5, 1, 2],
             sequences: None,
         };
-        let answer = TableAnswer::new(Table::Vectors(table), ASKED);
+        let answer = TableAnswer::new(Table::Vectors(table), ASKED.into());
         let mut entries = Vec::new();
-        let given = answer.with_entries(labels, &mut |matrix| {
-            assert_eq!((matrix.shape(), matrix.len()), ((3, 2), 3));
-            matrix.visit_entries(1..3, &mut |document, term, count| {
-                entries.push((document, term, shown(&[count])));
-            });
-            Ok(())
+        let matrix = answer.entries(labels).expect("a matrix").unwrap();
+        assert_eq!((matrix.shape(), matrix.len()), ((3, 2), 3));
+        matrix.visit_entries(1..3, &mut |document, term, count| {
+            entries.push((document, term, shown(&[count])));
         });
-        given.expect("a matrix").unwrap();
         assert_eq!(entries, [(0, 0, "1".to_owned()), (2, 0, "2".to_owned())]);
         let counts = CountTable { keys: Keys::Terms(vec![0]), counts: vec![1] };
-        let answer = TableAnswer::new(Table::Counts(counts), ASKED);
-        assert!(answer.with_entries(labels, &mut |_| Ok(())).is_none());
+        let answer = TableAnswer::new(Table::Counts(counts), ASKED.into());
+        assert!(answer.entries(labels).is_none());
     }
 
     #[test]
     #[should_panic(expected = "do not fit")]
     fn arrays_of_other_lengths_are_refused() {
         let keys = Keys::Terms(vec![0, 1]);
-        TableAnswer::new(Table::Counts(CountTable { keys, counts: vec![1] }), ASKED);
+        TableAnswer::new(Table::Counts(CountTable { keys, counts: vec![1] }), ASKED.into());
     }
 }

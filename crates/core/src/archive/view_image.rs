@@ -356,7 +356,7 @@ mod tests {
         assert_eq!(opened.terms(), view.terms());
         let (network, expected) = (opened.network(), view.network());
         assert_eq!(network.grammar(), expected.grammar());
-        assert_eq!((network.parts(), network.documents()), (expected.parts(), &[5, 9][..]));
+        assert_eq!((network.parts(), &network.documents()[..]), (expected.parts(), &[5, 9][..]));
         assert_eq!(network.length(), expected.length());
         let counts = open_image(shared(&bytes, 0), FINGERPRINT, vec![5, 9], true).unwrap();
         assert_eq!((counts.network().has_root(), counts.network().length()), (false, 600_000));

@@ -62,10 +62,9 @@ use crate::{Document, Lexer};
 pub use batch::{Operation, Outcome};
 #[cfg(feature = "gpu")]
 pub use device::DeviceAccess;
-pub use find::{Found, Query, find};
-pub use phrase::Phrase;
-pub(crate) use phrase::words;
-pub use sample::{Sampled, sample, sample_each};
+pub use find::{Bm25, Found, Query, find};
+pub use phrase::{Phrase, words};
+pub use sample::{Draws, Sampled, sample};
 pub use search::Search;
 pub use segment::{Segment, Slices};
 pub(crate) use store::check;
@@ -96,6 +95,8 @@ pub struct Access {
     first_parts: Vec<u32>,
     /// Where the text of each segment starts in that of the corpus.
     segment_starts: Vec<u64>,
+    /// How many words all documents have, once that is asked.
+    words: OnceLock<u64>,
     /// Set when the documents of words were derived for all segments.
     derived_counts: OnceLock<()>,
 }
@@ -145,12 +146,13 @@ impl Access {
             parts,
             first_parts,
             segment_starts,
+            words: OnceLock::new(),
             derived_counts: OnceLock::new(),
         })
     }
 
     /// The lexer of the archive.
-    pub(crate) fn lexer(&self) -> Lexer {
+    pub fn lexer(&self) -> Lexer {
         self.lexer
     }
 
@@ -332,6 +334,7 @@ impl Access {
     /// bytes.
     ///
     /// # Errors
+    /// [`Error::BadChoice`] of places that are not there or do not ascend, before anything is written;
     /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are
     /// written; what reading and writing give.
     pub fn write_documents(&self, documents: &[usize], to: &mut dyn Write) -> Result<u64> {

@@ -44,6 +44,11 @@ impl Phrase {
         &self.terms
     }
 
+    /// What makes words of the text terms.
+    pub fn analyzer(&self) -> &Analyzer {
+        &self.analyzer
+    }
+
     /// Whether the analyzer leaves out any word.
     pub(super) fn leaves_out(&self) -> bool {
         self.analyzer.leaves_out()
@@ -96,8 +101,8 @@ impl Phrase {
     }
 }
 
-/// The words of a text.
-pub(crate) fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
+/// Where the words of a text are.
+pub fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = 0;
     lexer.tokens(text, |end, kind| {

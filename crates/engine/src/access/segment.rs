@@ -86,7 +86,7 @@ impl Segment {
             number,
             navigation,
             root: root?.map(OnceLock::from).unwrap_or_default(),
-            tokens: TokenStore::new(dictionary, text_bytes),
+            tokens: TokenStore::new(Arc::new(dictionary), text_bytes),
             word_documents: word_documents?.map(OnceLock::from).unwrap_or_default(),
             texts: OnceLock::new(),
             mapped: index,

@@ -1,36 +1,9 @@
-//! What rows show for the items that answers have.
-
-use std::iter::once;
+//! How pairs are packed into keys, and what rows show for them.
 
 use tadoc_core::answer::{Labels, Value};
 use tadoc_core::task::LONGEST_SEQUENCE;
 
 use super::keys::Key;
-
-/// What the items of a network are.
-pub(super) trait Names: Send + Sync {
-    /// Calls `each` with what a row shows for an item.
-    fn show(&self, labels: Labels<'_>, item: u32, each: &mut dyn FnMut(Value<'_>));
-
-    /// Asks for the memory of items that are shown soon behind the one at `place`, if that is worth it.
-    fn ask_ahead(&self, labels: Labels<'_>, items: &[u32], place: usize);
-}
-
-/// Items that are terms.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct TermNames;
-
-impl Names for TermNames {
-    #[inline]
-    fn show(&self, labels: Labels<'_>, item: u32, each: &mut dyn FnMut(Value<'_>)) {
-        each(Value::Text(labels.terms.get(item)));
-    }
-
-    #[inline]
-    fn ask_ahead(&self, labels: Labels<'_>, items: &[u32], place: usize) {
-        labels.terms.ask_ahead(items, place, once);
-    }
-}
 
 /// How sequences are packed into keys.
 #[derive(Debug, Clone, Copy)]
@@ -57,22 +30,4 @@ impl Packing {
         }
         each(Value::Terms(&terms[..self.n]));
     }
-}
-
-/// Items that are sequences: the keys of all, ascending.
-#[derive(Debug)]
-pub(super) struct SequenceNames<K> {
-    pub(super) packing: Packing,
-    pub(super) keys: Vec<K>,
-}
-
-impl<K: Key> Names for SequenceNames<K> {
-    #[inline]
-    fn show(&self, labels: Labels<'_>, item: u32, each: &mut dyn FnMut(Value<'_>)) {
-        self.packing.show(labels, self.keys[item as usize], each);
-    }
-
-    /// Nothing: their keys are one look-up more, which would have to be asked for first.
-    #[inline]
-    fn ask_ahead(&self, _: Labels<'_>, _: &[u32], _: usize) {}
 }

@@ -5,12 +5,11 @@
 //!
 //! Cost: up to the window's width a symbol. Memory: 16 bytes for each pair made, in passes where that is too much.
 
-use std::io;
 use std::ops::Range;
 
 use rayon::prelude::*;
-use tadoc_core::Network;
-use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
+use tadoc_core::{Network, Result};
 
 use super::columns::PAIR_SCORES;
 use super::keys::{Key, bits_for};
@@ -200,11 +199,13 @@ impl Answer for Collocations {
         PAIR_SCORES
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        each(&CollocationRows { labels, collocations: self })
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let given = std::mem::replace(at, Position::new([1, 0, 0, 0])) != Position::default();
+        let rows = CollocationRows { labels, collocations: self };
+        Ok((!given).then(|| Box::new(rows) as Box<dyn Rows>))
     }
 }

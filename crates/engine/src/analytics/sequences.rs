@@ -11,19 +11,21 @@
 //! the answer. Where that is more than allowed, the work is done in passes, and the rows of each go to a
 //! temporary file.
 
+use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::Mutex;
 
-use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+use tadoc_core::Result;
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
 use tadoc_core::parallel::map_with;
 
-use super::columns::{PAIR_COUNTS, SEQUENCE_COUNTS};
+use super::columns::PAIR_COUNTS;
 use super::keys::Key;
-use super::labels::{Packing, SequenceNames};
+use super::labels::Packing;
 use super::partition::{Record, Sorter};
-use super::ranking::{Bucket, Ranking, rank_items};
+use super::ranking::{Bucket, Ranking};
 use super::sites::{Crossings, Filled, Sites};
 use crate::traverse::Occurrences;
 
@@ -33,8 +35,6 @@ const ROWS_AT_ONCE: usize = 1 << 20;
 /// Sequences with their occurrences: by occurrences descending, then sequence ascending.
 pub(super) struct SequenceCounts<K> {
     packing: Packing,
-    /// Rows show two terms in two columns.
-    pairs: bool,
     passes: Vec<PassRows<K>>,
     top: usize,
 }
@@ -57,7 +57,6 @@ impl<K: Key + Record<Key = K>> SequenceCounts<K> {
         least: u64,
         top: Option<usize>,
         memory: u64,
-        pairs: bool,
     ) -> io::Result<Self> {
         let most_of_an_item = crossings.most_of_an_item();
         let sites = Sites::new(crossings, memory);
@@ -96,7 +95,7 @@ impl<K: Key + Record<Key = K>> SequenceCounts<K> {
                 PassRows::Memory(ranking)
             });
         }
-        Ok(Self { packing, pairs, passes, top: top.unwrap_or(usize::MAX) })
+        Ok(Self { packing, passes, top: top.unwrap_or(usize::MAX) })
     }
 }
 
@@ -202,16 +201,15 @@ impl<K: Key> PassRows<K> {
     }
 }
 
-struct SequenceRows<'a, K> {
+struct SequenceRows<'a, K: Clone> {
     labels: Labels<'a>,
     packing: Packing,
-    pairs: bool,
-    rows: &'a Ranking<K>,
+    rows: Cow<'a, Ranking<K>>,
 }
 
 impl<K: Key> Rows for SequenceRows<'_, K> {
     fn columns(&self) -> &'static [Column] {
-        if self.pairs { PAIR_COUNTS } else { SEQUENCE_COUNTS }
+        PAIR_COUNTS
     }
 
     fn len(&self) -> u64 {
@@ -221,52 +219,22 @@ impl<K: Key> Rows for SequenceRows<'_, K> {
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for (place, (key, count)) in (rows.start as usize..).zip(self.rows.rows(rows)) {
             self.labels.terms.ask_ahead(&self.rows.keys, place, |key| self.packing.terms(key));
-            self.packing.show(self.labels, key, |terms| match terms {
-                Value::Terms(&[first, second]) if self.pairs => {
-                    each(&[Value::Text(first), Value::Text(second), Value::Count(count)]);
-                }
-                terms => each(&[terms, Value::Count(count)]),
+            self.packing.show(self.labels, key, |terms| {
+                let Value::Terms(&[first, second]) = terms else { return };
+                each(&[Value::Text(first), Value::Text(second), Value::Count(count)]);
             });
         }
     }
 }
 
 impl<K> SequenceCounts<K> {
-    fn shown<'a>(&self, labels: Labels<'a>, rows: &'a Ranking<K>) -> SequenceRows<'a, K> {
-        SequenceRows { labels, packing: self.packing, pairs: self.pairs, rows }
-    }
-
-    /// How pairs or sequences are packed.
+    /// How pairs are packed.
     pub(super) fn packing(&self) -> Packing {
         self.packing
-    }
-
-    /// All rows, if they are in memory.
-    fn ranking(&self) -> Option<&Ranking<K>> {
-        match &self.passes[..] {
-            [PassRows::Memory(ranking)] => Some(ranking),
-            _ => None,
-        }
     }
 }
 
 impl<K: Key + Record<Key = K>> SequenceCounts<K> {
-    /// Sequences that were counted as items of a network.
-    pub(super) fn of_items(
-        counts: &[u64],
-        names: SequenceNames<K>,
-        least: u64,
-        top: Option<usize>,
-    ) -> Self {
-        let ranked = rank_items(counts, least);
-        let keys = ranked.keys.iter().map(|&item| names.keys[item as usize]).collect();
-        let mut ranking = Ranking { keys, runs: ranked.runs };
-        let top = top.unwrap_or(usize::MAX);
-        ranking.truncate(top);
-        let passes = vec![PassRows::Memory(ranking)];
-        Self { packing: names.packing, pairs: false, passes, top }
-    }
-
     /// All keys with their counts, in memory.
     pub(super) fn rows(&self) -> io::Result<Vec<(K, u64)>> {
         let mut rows = Vec::new();
@@ -281,52 +249,56 @@ impl<K: Key + Record<Key = K>> SequenceCounts<K> {
         }
         Ok(rows)
     }
-}
 
-impl<K: Key> Answer for SequenceCounts<K> {
-    fn columns(&self) -> &'static [Column] {
-        if self.pairs { PAIR_COUNTS } else { SEQUENCE_COUNTS }
-    }
-
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        if let Some(rows) = self.ranking() {
-            return each(&self.shown(labels, rows));
-        }
-        // Rows of one count: pass after pass, as keys ascend from pass to pass.
+    /// So many rows behind the first `skipped`: those of one count pass after pass, as keys ascend from pass to pass.
+    fn batch(&self, skipped: u64) -> io::Result<Ranking<K>> {
         let mut counts: Vec<u64> =
             self.passes.iter().flat_map(|pass| pass.runs()).map(|&(count, _)| count).collect();
         counts.sort_unstable_by(|one, other| other.cmp(one));
         counts.dedup();
         let mut next_run = vec![0; self.passes.len()];
-        let mut left = self.top as u64;
         let mut batch = Ranking { keys: Vec::new(), runs: Vec::new() };
+        let wanted = skipped..(skipped + ROWS_AT_ONCE as u64).min(self.top as u64);
+        let mut at = 0;
         for count in counts {
             for (pass, next) in self.passes.iter().zip(&mut next_run) {
                 let runs = pass.runs();
                 let Some(&(_, end)) = runs.get(*next).filter(|run| run.0 == count) else {
                     continue;
                 };
-                let mut start = if *next == 0 { 0 } else { runs[*next - 1].1 };
+                let start = if *next == 0 { 0 } else { runs[*next - 1].1 };
                 *next += 1;
-                while start < end && left > 0 {
-                    let room = (ROWS_AT_ONCE - batch.keys.len()) as u64;
-                    let rows = start..end.min(start + room.min(left));
-                    left -= rows.end - rows.start;
-                    start = rows.end;
-                    pass.read(rows, &mut batch.keys)?;
+                let own = at.max(wanted.start)..(at + end - start).min(wanted.end);
+                if own.start < own.end {
+                    pass.read(start + own.start - at..start + own.end - at, &mut batch.keys)?;
                     batch.runs.push((count, batch.keys.len() as u64));
-                    if batch.keys.len() == ROWS_AT_ONCE {
-                        each(&self.shown(labels, &batch))?;
-                        batch.keys.clear();
-                        batch.runs.clear();
-                    }
                 }
+                at += end - start;
             }
         }
-        each(&self.shown(labels, &batch))
+        Ok(batch)
+    }
+}
+
+impl<K: Key + Record<Key = K>> Answer for SequenceCounts<K> {
+    fn columns(&self) -> &'static [Column] {
+        PAIR_COUNTS
+    }
+
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let [given, ..] = at.state();
+        let rows = match &self.passes[..] {
+            [PassRows::Memory(ranking)] if given == 0 => Cow::Borrowed(ranking),
+            [PassRows::Memory(_)] => return Ok(None),
+            _ => Cow::Owned(self.batch(given).map_err(tadoc_core::Error::backend)?),
+        };
+        *at = Position::new([given + rows.keys.len() as u64, 0, 0, 0]);
+        let packing = self.packing;
+        let is_empty = rows.keys.is_empty();
+        Ok((!is_empty).then(|| Box::new(SequenceRows { labels, packing, rows }) as Box<dyn Rows>))
     }
 }

@@ -1,10 +1,10 @@
 //! TF-IDF: how much each term weighs in each document, by scikit-learn's definition (see [`super::score`]).
 
-use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
-use tadoc_core::Network;
-use tadoc_core::answer::{Answer, Column, Entries, Labels, Rows, Value};
+use tadoc_core::answer::{Answer, Column, Entries, Labels, Position, Rows, Value};
+use tadoc_core::{Network, Result};
 
 use super::columns::TERM_WEIGHTS;
 use super::score::{Norm, inverse_document_frequency, term_frequency};
@@ -32,8 +32,8 @@ impl Default for TfIdfOptions {
 
 /// Documents, each with its terms, ascending, and their weights; or with the `top` terms that weigh most, by
 /// weight descending, then term ascending.
-pub(super) struct TfIdf<'n> {
-    network: &'n Network,
+pub(super) struct TfIdf {
+    network: Arc<Network>,
     tables: Option<Tables>,
     options: TfIdfOptions,
     /// What a term's frequency is multiplied by; 0 for terms that are left out.
@@ -41,10 +41,10 @@ pub(super) struct TfIdf<'n> {
     top: Option<usize>,
 }
 
-impl<'n> TfIdf<'n> {
+impl TfIdf {
     /// `totals` has how often each term occurs; terms below `least` are left out before anything is weighed.
     pub(super) fn new(
-        network: &'n Network,
+        network: &Arc<Network>,
         tables: Option<Tables>,
         options: TfIdfOptions,
         totals: &[u64],
@@ -76,13 +76,13 @@ impl<'n> TfIdf<'n> {
                 *factor = 0.0;
             }
         }
-        Self { network, tables, options, factors, top }
+        Self { network: network.clone(), tables, options, factors, top }
     }
 
     /// The weights of a range of documents: the bits of a number stand for a count in the lists.
     fn weights(&self, documents: Range<usize>) -> Vec<DocumentLists> {
         let options = &self.options;
-        map_documents_in(self.network, self.tables.as_ref(), documents, |walker, documents| {
+        map_documents_in(&self.network, self.tables.as_ref(), documents, |walker, documents| {
             let mut lists = DocumentLists::new(documents.start);
             let mut row: Vec<(u32, f64)> = Vec::new();
             for document in documents {
@@ -114,14 +114,14 @@ impl<'n> TfIdf<'n> {
 struct TfIdfRows<'a> {
     labels: Labels<'a>,
     network: &'a Network,
-    lists: &'a [DocumentLists],
+    lists: Vec<DocumentLists>,
     ends: Vec<u64>,
     /// Only for a matrix.
     columns: Option<TermColumns>,
 }
 
 impl<'a> TfIdfRows<'a> {
-    fn new(network: &'a Network, lists: &'a [DocumentLists], labels: Labels<'a>) -> Self {
+    fn new(network: &'a Network, lists: Vec<DocumentLists>, labels: Labels<'a>) -> Self {
         let mut end = 0;
         let ends = lists.iter().map(|list| {
             end += list.items.len() as u64;
@@ -132,7 +132,7 @@ impl<'a> TfIdfRows<'a> {
     }
 
     fn entries(&self, rows: Range<u64>, mut each: impl FnMut(usize, u32, f64)) {
-        for_each_entry(self.lists, &self.ends, rows, |document, list, entry| {
+        for_each_entry(&self.lists, &self.ends, rows, |document, list, entry| {
             each(document, list.items[entry], f64::from_bits(list.counts[entry]));
         });
     }
@@ -151,7 +151,7 @@ impl Rows for TfIdfRows<'_> {
         let numbers = self.network.documents();
         self.entries(rows, |document, term, weight| {
             each(&[
-                Value::Text(self.labels.documents[numbers[document] as usize]),
+                Value::Text(self.labels.documents.get(numbers[document])),
                 Value::Text(self.labels.terms.get(term)),
                 Value::Real(weight),
             ]);
@@ -173,30 +173,29 @@ impl Entries for TfIdfRows<'_> {
     }
 }
 
-impl Answer for TfIdf<'_> {
+impl Answer for TfIdf {
     fn columns(&self) -> &'static [Column] {
         TERM_WEIGHTS
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        for documents in document_ranges(self.network) {
-            each(&TfIdfRows::new(self.network, &self.weights(documents), labels))?;
-        }
-        Ok(())
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let [part, ..] = at.state();
+        *at = Position::new([part.saturating_add(1), 0, 0, 0]);
+        let ranges = document_ranges(&self.network);
+        let documents = ranges.into_iter().nth(part as usize);
+        let rows = |documents| TfIdfRows::new(&self.network, self.weights(documents), labels);
+        Ok(documents.map(|documents| Box::new(rows(documents)) as Box<dyn Rows>))
     }
 
-    fn with_entries(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Entries) -> io::Result<()>,
-    ) -> Option<io::Result<()>> {
+    fn entries<'a>(&'a self, labels: Labels<'a>) -> Option<Result<Box<dyn Entries + 'a>>> {
         let lists = self.weights(0..self.network.documents().len());
-        let mut rows = TfIdfRows::new(self.network, &lists, labels);
-        rows.columns = Some(TermColumns::new(labels.terms.len(), &lists));
-        Some(each(&rows))
+        let columns = TermColumns::new(labels.terms.len(), &lists);
+        let mut rows = TfIdfRows::new(&self.network, lists, labels);
+        rows.columns = Some(columns);
+        Some(Ok(Box::new(rows)))
     }
 }

@@ -20,9 +20,9 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tadoc_core::{Answered, Limits, Task, View};
+use tadoc_core::{Answered, Backend, Limits, Task, View};
+use tadoc_tasks::CpuBackend;
 
-use crate::analytics;
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -80,9 +80,9 @@ impl FromStr for Choice {
 }
 
 /// An answer, and where it was found.
-pub struct Run<'v> {
+pub struct Run {
     /// The answer.
-    pub answered: Answered<'v>,
+    pub answered: Answered,
     /// The backend that it was found by, which is not [`Choice::Auto`].
     pub backend: Choice,
     /// The device or the pool that it was found in; `None` for the processor and its memory.
@@ -107,6 +107,7 @@ pub struct PoolReport {
 /// The backends of a process: a GPU is opened when it is first needed, and what was loaded to it stays there.
 pub struct Backends {
     choice: Choice,
+    cpu: CpuBackend,
     /// The device that is asked for.
     #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "there are no devices"))]
     selector: Option<String>,
@@ -123,6 +124,7 @@ impl Backends {
     pub fn new(choice: Choice, selector: Option<String>) -> Self {
         Self {
             choice,
+            cpu: CpuBackend::default(),
             selector,
             #[cfg(feature = "gpu")]
             gpu: std::sync::OnceLock::new(),
@@ -179,47 +181,83 @@ impl Backends {
     }
 
     /// Runs a task on a view; in a pool only on the one that [`Backends::view`] gave.
-    pub fn answer<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
-        match self.choice {
-            Choice::Pool => self.in_pool(view, task, limits),
-            Choice::Cpu => on_processor(view, task, limits, String::new()),
-            Choice::Auto => self.chosen(view, task, limits),
-            Choice::Gpu => self.on_gpu(view, task, limits, String::new()),
+    pub fn answer(&self, view: &View, task: Task, limits: &Limits) -> Result<Run> {
+        let (choice, reason) = match self.choice {
+            Choice::Auto => self.first_done(view, task),
+            choice => (choice, String::new()),
+        };
+        match self.run(choice, reason, view, task, limits) {
+            Err(Error::Gpu(error)) if self.choice == Choice::Auto => {
+                self.run(Choice::Cpu, error.to_string(), view, task, limits)
+            }
+            run => run,
+        }
+    }
+
+    fn run(
+        &self,
+        choice: Choice,
+        reason: String,
+        view: &View,
+        task: Task,
+        limits: &Limits,
+    ) -> Result<Run> {
+        let answered = self.backend(choice)?.answer(view, task, limits)?;
+        let (device, pool) = match choice {
+            Choice::Auto | Choice::Cpu => (None, None),
+            Choice::Gpu => (self.device_name(), None),
+            Choice::Pool => self.pool_report(),
+        };
+        Ok(Run { answered, backend: choice, device, reason, pool })
+    }
+
+    /// The backend of a choice that was made.
+    fn backend(&self, choice: Choice) -> Result<&dyn Backend> {
+        match choice {
+            Choice::Auto | Choice::Cpu => Ok(&self.cpu),
+            Choice::Gpu => self.gpu_backend(),
+            Choice::Pool => self.pool_backend(),
         }
     }
 }
 
+#[cfg(feature = "pool")]
 impl Backends {
-    #[cfg(feature = "pool")]
-    fn in_pool<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
-        self.pool.as_ref().ok_or(Error::NoPool)?.answer(view, task, limits)
+    fn pool_backend(&self) -> Result<&dyn Backend> {
+        let pool = self.pool.as_ref().ok_or(Error::NoPool)?;
+        Ok(pool)
     }
 
-    #[cfg(not(feature = "pool"))]
-    fn in_pool<'v>(&self, _: &'v View, _: Task, _: &Limits) -> Result<Run<'v>> {
-        Err(Error::NoPoolBackend)
+    /// The pool's path, and what was done in it.
+    fn pool_report(&self) -> (Option<String>, Option<PoolReport>) {
+        let path = self.pool.as_ref().map(|pool| pool.path().display().to_string());
+        (path, self.pool.as_ref().and_then(PoolFile::report))
     }
 }
 
-fn on_processor<'v>(
-    view: &'v View,
-    task: Task,
-    limits: &Limits,
-    reason: String,
-) -> Result<Run<'v>> {
-    let answered = analytics::answer(view, task, limits)?;
-    Ok(Run { answered, backend: Choice::Cpu, device: None, reason, pool: None })
+#[cfg(not(feature = "pool"))]
+impl Backends {
+    fn pool_backend(&self) -> Result<&dyn Backend> {
+        Err(Error::NoPoolBackend)
+    }
+
+    fn pool_report(&self) -> (Option<String>, Option<PoolReport>) {
+        (None, None)
+    }
 }
 
 #[cfg(not(feature = "gpu"))]
 impl Backends {
-    fn chosen<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
-        let reason = "this build has no GPU backend".into();
-        on_processor(view, task, limits, reason)
+    fn first_done(&self, _: &View, _: Task) -> (Choice, String) {
+        (Choice::Cpu, "this build has no GPU backend".into())
     }
 
-    fn on_gpu<'v>(&self, _: &'v View, _: Task, _: &Limits, _: String) -> Result<Run<'v>> {
+    fn gpu_backend(&self) -> Result<&dyn Backend> {
         Err(Error::NoGpuBackend)
+    }
+
+    fn device_name(&self) -> Option<String> {
+        None
     }
 
     /// Batches run on the processor; an error if a GPU is asked for.
@@ -242,19 +280,13 @@ impl Backends {
         opened.as_ref()
     }
 
-    fn on_gpu<'v>(
-        &self,
-        view: &'v View,
-        task: Task,
-        limits: &Limits,
-        reason: String,
-    ) -> Result<Run<'v>> {
-        analytics::check(view, task)?;
-        let gpu = self.gpu().map_err(Clone::clone)?;
-        let answered = gpu.run(view, task, limits)?;
-        let info = gpu.device().info();
-        let device = Some(format!("{} ({})", info.name, info.selector()));
-        Ok(Run { answered, backend: Choice::Gpu, device, reason, pool: None })
+    fn gpu_backend(&self) -> Result<&dyn Backend> {
+        Ok(self.gpu().map_err(Clone::clone)?)
+    }
+
+    fn device_name(&self) -> Option<String> {
+        let info = self.gpu().ok()?.device().info();
+        Some(format!("{} ({})", info.name, info.selector()))
     }
 
     /// The device for about so many operations of random access on so many bytes of text; `None` for the processor.
@@ -287,39 +319,28 @@ impl Backends {
         }
     }
 
-    /// The backend that is done first.
-    fn chosen<'v>(&self, view: &'v View, task: Task, limits: &Limits) -> Result<Run<'v>> {
-        let network = view.network();
-        let threads = rayon::current_num_threads();
-        let on_cpu = cost::on_processor(network, task, threads);
-        let reason = match self.selector {
-            Some(_) => match self.gpu() {
-                Ok(_) => "the device was named".to_owned(),
-                Err(error) => return on_processor(view, task, limits, error.to_string()),
-            },
-            None => {
-                let started = self.gpu.get().is_some();
-                if !started && on_cpu <= cost::DEVICE.start {
-                    let reason = cost::compared(on_cpu, cost::DEVICE.start, "to start");
-                    return on_processor(view, task, limits, reason);
-                }
-                let gpu = match self.gpu() {
-                    Ok(gpu) => gpu,
-                    Err(error) => return on_processor(view, task, limits, error.to_string()),
-                };
-                let state = cost::State { started, loaded: gpu.has(network) };
-                let on_gpu = cost::DEVICE.estimate(network, task, state);
-                let reason = cost::compared(on_cpu, on_gpu, "with all copies");
-                if on_cpu <= on_gpu {
-                    return on_processor(view, task, limits, reason);
-                }
-                reason
-            }
-        };
-        match self.on_gpu(view, task, limits, reason) {
-            Err(Error::Gpu(error)) => on_processor(view, task, limits, error.to_string()),
-            answered => answered,
+    /// The backend that is done first, processor or GPU, and why.
+    fn first_done(&self, view: &View, task: Task) -> (Choice, String) {
+        if self.selector.is_some() {
+            return match self.gpu() {
+                Ok(_) => (Choice::Gpu, "the device was named".to_owned()),
+                Err(error) => (Choice::Cpu, error.to_string()),
+            };
         }
+        let network = view.network();
+        let on_cpu = cost::on_processor(network, task, rayon::current_num_threads());
+        let started = self.gpu.get().is_some();
+        if !started && on_cpu <= cost::DEVICE.start {
+            return (Choice::Cpu, cost::compared(on_cpu, cost::DEVICE.start, "to start"));
+        }
+        let gpu = match self.gpu() {
+            Ok(gpu) => gpu,
+            Err(error) => return (Choice::Cpu, error.to_string()),
+        };
+        let state = cost::State { started, loaded: gpu.has(network) };
+        let on_gpu = cost::DEVICE.estimate(network, task, state);
+        let reason = cost::compared(on_cpu, on_gpu, "with all copies");
+        (if on_cpu <= on_gpu { Choice::Cpu } else { Choice::Gpu }, reason)
     }
 }
 

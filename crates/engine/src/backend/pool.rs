@@ -8,17 +8,15 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tadoc_core::new_file::Permissions;
-use tadoc_core::{Limits, Task, View};
+use tadoc_core::{Answered, Backend, Limits, Task, View};
 use tadoc_pool::{Patience, Persist, Pool, PoolBackend, Resumption};
 use xxhash_rust::xxh64::{Xxh64, xxh64};
 
-use super::{Choice, PoolReport, Run};
-use crate::analytics;
+use super::{Choice, PoolReport};
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::progress::Observer;
-use crate::traverse;
 use crate::view::{self, Detail, Origin};
 
 /// A file to work in, which is opened when the first view is asked for.
@@ -86,7 +84,7 @@ impl PoolFile {
             None => {
                 let (made, origin) =
                     view::open(corpora, analyzer, documents, Detail::Whole, observer)?;
-                let counts = traverse::root_counts(made.network());
+                let counts = tadoc_tasks::root_counts(made.network());
                 let view = open.backend.pool().initialise(question, &made, counts, self.persist)?;
                 (view, origin)
             }
@@ -95,31 +93,17 @@ impl PoolFile {
         Ok((view, origin))
     }
 
-    /// Runs a task on the view that was given last.
-    pub(super) fn answer<'v>(
-        &self,
-        view: &'v View,
-        task: Task,
-        limits: &Limits,
-    ) -> Result<Run<'v>> {
-        analytics::check(view, task)?;
+    /// Where it is.
+    pub(super) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What was done for the answer that was given last.
+    pub(super) fn report(&self) -> Option<PoolReport> {
         let open = self.lock();
-        let open = open.as_ref().ok_or(Error::OtherView)?;
-        if open.network != Some(view.network().identity()) {
-            return Err(Error::OtherView);
-        }
-        let answered = open.backend.run(view, task, limits)?;
-        let pool = open.backend.pool();
+        let pool = open.as_ref()?.backend.pool();
         let made = pool.resumptions().iter().flat_map(|resumption| resumption.made.clone());
-        let report =
-            PoolReport { medium: pool.medium(), bytes: pool.bytes(), phases: made.collect() };
-        Ok(Run {
-            answered,
-            backend: Choice::Pool,
-            device: Some(self.path.display().to_string()),
-            reason: String::new(),
-            pool: Some(report),
-        })
+        Some(PoolReport { medium: pool.medium(), bytes: pool.bytes(), phases: made.collect() })
     }
 
     /// What is to be told of the work so far.
@@ -127,6 +111,23 @@ impl PoolFile {
         let open = self.lock();
         let Some(open) = open.as_ref() else { return Vec::new() };
         notes(open.backend.pool().resumptions())
+    }
+}
+
+impl Backend for PoolFile {
+    fn name(&self) -> &'static str {
+        Choice::Pool.name()
+    }
+
+    /// Runs a task on the view that was given last.
+    fn answer(&self, view: &View, task: Task, limits: &Limits) -> tadoc_core::Result<Answered> {
+        tadoc_tasks::check(view, task)?;
+        let open = self.lock();
+        let own = |open: &&OpenPool| open.network == Some(view.network().identity());
+        match open.as_ref().filter(own) {
+            Some(open) => open.backend.answer(view, task, limits),
+            None => Err(tadoc_core::Error::backend(Error::OtherView)),
+        }
     }
 }
 

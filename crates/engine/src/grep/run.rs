@@ -122,7 +122,7 @@ impl Search<'_> {
     ) -> Result<()> {
         let Self { corpus, pattern, options, assembler, going_on } = self;
         let budget = corpus.budget();
-        let filter = Filter::new(source, pattern.automaton(), budget);
+        let filter = Filter::new(source, pattern.automaton(), budget, options.memory);
         let texts = OnceLock::new();
         let searcher = Searcher { source, filter: &filter, pattern, options, texts, budget };
         // Documents without any of the words that a match must have parts of are as good as empty, unless lines that do

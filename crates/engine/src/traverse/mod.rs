@@ -45,7 +45,6 @@ pub(crate) use ordered_set::OrderedSet;
 pub use postings::{DocumentLists, Postings};
 pub(crate) use tables::table_limit;
 pub use tables::{TableSlices, Tables};
-pub(crate) use weights::root_counts;
 pub use weights::{Occurrences, occurrences};
 
 use rayon::prelude::*;

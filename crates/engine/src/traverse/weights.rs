@@ -52,7 +52,7 @@ pub fn occurrences(network: &Network, root: impl RangeBounds<u32>) -> Occurrence
 }
 
 /// The counts of the whole root; made at the first call for a network, and kept with it.
-pub(crate) fn root_counts(network: &Network) -> &[u32] {
+fn root_counts(network: &Network) -> &[u32] {
     network.root_counts_or(|| count_root(network, 0..u32::MAX))
 }
 

@@ -12,6 +12,8 @@ mod terms;
 
 use std::borrow::Cow;
 
+use std::sync::Arc;
+
 use rayon::prelude::*;
 use tadoc_core::archive::{open_view, write_view};
 use tadoc_core::parallel::split;
@@ -22,7 +24,6 @@ use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase};
-use crate::traverse;
 
 /// What stands for a token without a term.
 const NONE: u32 = u32::MAX;
@@ -31,14 +32,14 @@ const NONE: u32 = u32::MAX;
 const RENUMBERED_AT_ONCE: usize = 1 << 16;
 
 /// Where a view came from.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub enum Origin {
     /// Decoded from the archives.
     Archive,
     /// Stored beside the archives, and mapped.
     Stored,
     /// Decoded from the archives, as a view that is stored cannot be used; and why.
-    Refused(Error),
+    Refused(Arc<Error>),
     /// In a pool, from an earlier question.
     Pool,
 }
@@ -83,7 +84,7 @@ pub fn open(
                 None
             }
             Err(error) => {
-                origin = Origin::Refused(error.into());
+                origin = Origin::Refused(Arc::new(error.into()));
                 None
             }
         });
@@ -112,7 +113,7 @@ pub fn make(
 /// map it; gives the length of the file. One that is there is replaced.
 pub fn store(corpus: &Corpus, observer: &dyn Observer) -> Result<u64> {
     let view = make(&[corpus], &Analyzer::new(), None, observer)?;
-    let counts = traverse::root_counts(view.network());
+    let counts = tadoc_tasks::root_counts(view.network());
     Ok(write_view(&view, counts, corpus.archive())?)
 }
 

@@ -1,11 +1,10 @@
 //! The same rows on any number of threads, in any ranges, and as entries of a matrix.
 
 use std::collections::BTreeSet;
-use std::io;
 
 use tadoc_core::{Limits, Task, View};
 use tadoc_engine::analytics::TfIdfOptions;
-use tadoc_engine::answer::{Labels, Value};
+use tadoc_engine::answer::{Labels, Names, Position, Rows, Value};
 use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, Random};
 
@@ -75,34 +74,50 @@ fn any_ranges_are_the_rows() {
         for strategy in STRATEGIES {
             let limits = Limits { strategy, least: 2, ..Default::default() };
             let answered = question.ask(&view, &limits).unwrap();
-            let labels = Labels { terms: view.terms().texts(), documents: &names };
-            let read = answered.answer.for_each_part(labels, &mut |part| {
-                let all = rows_of_range(part, 0..part.len());
+            let names = Names::from_iter(names.iter());
+            let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
+            let mut at = Position::default();
+            while let Some(part) = answered.answer.next_part(&mut at, labels).unwrap() {
+                let all = rows_of_range(&*part, 0..part.len());
                 for _ in 0..20 {
                     let (one, other) = (random.below(part.len() + 1), random.below(part.len() + 1));
                     let range = one.min(other)..one.max(other);
                     let expected = &all[range.start as usize..range.end as usize];
-                    assert!(rows_of_range(part, range) == expected, "{question:?}");
+                    assert!(rows_of_range(&*part, range) == expected, "{question:?}");
                 }
-                assert!(rows_of_range(part, part.len()..part.len()).is_empty());
-                Ok::<(), io::Error>(())
-            });
-            read.unwrap();
+                assert!(rows_of_range(&*part, part.len()..part.len()).is_empty());
+            }
         }
     }
 }
 
-/// What stops in the middle gives its error.
+/// A part can be pulled again, from any position that was met, and while others are held.
 #[test]
-fn a_part_that_fails_ends_the_answer() {
+fn positions_are_good_for_another_time() {
     let (view, documents) = view();
     let names = names(&documents);
     for question in some_questions() {
-        let answered = question.ask(&view, &Limits::default()).unwrap();
-        let labels = Labels { terms: view.terms().texts(), documents: &names };
-        let ended =
-            answered.answer.for_each_part(labels, &mut |_| Err(io::ErrorKind::BrokenPipe.into()));
-        assert_eq!(ended.unwrap_err().kind(), io::ErrorKind::BrokenPipe, "{question:?}");
+        for memory in [0, u64::MAX] {
+            let limits = Limits { memory, ..Default::default() };
+            let answered = question.ask(&view, &limits).unwrap();
+            let expected = rows(&*answered.answer, &view, &names);
+            let names = Names::from_iter(names.iter());
+            let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
+            let mut positions = vec![Position::default()];
+            let mut parts = Vec::new();
+            let mut at = Position::default();
+            while let Some(part) = answered.answer.next_part(&mut at, labels).unwrap() {
+                positions.push(at);
+                parts.push(part);
+            }
+            let all = |part: &dyn Rows| rows_of_range(part, 0..part.len());
+            let given: Vec<Row> = parts.iter().flat_map(|part| all(&**part)).collect();
+            assert!(given == expected, "{question:?}");
+            for (mut at, part) in positions.into_iter().zip(parts).rev() {
+                let again = answered.answer.next_part(&mut at, labels).unwrap().unwrap();
+                assert!(all(&*again) == all(&*part), "{question:?}");
+            }
+        }
     }
 }
 
@@ -117,37 +132,28 @@ fn entries_agree_with_rows() {
                 let limits = Limits { strategy, least, top, ..Default::default() };
                 let answered = question.ask(&whole, &limits).unwrap();
                 let expected = rows(&*answered.answer, &whole, &names);
-                let labels = Labels { terms: whole.terms().texts(), documents: &names };
-                let mut called = 0;
-                let given = answered.answer.with_entries(labels, &mut |entries| {
-                    called += 1;
-                    assert!(rows_of_range(entries, 0..entries.len()) == expected);
-                    let columns: BTreeSet<Vec<u8>> = expected.iter().map(term).collect();
-                    let columns: Vec<Vec<u8>> = columns.into_iter().collect();
-                    let shape = (documents.len() as u64, columns.len() as u64);
-                    assert_eq!(entries.shape(), shape, "{question:?} {limits:?}");
-                    let mut made: Vec<Row> = Vec::new();
-                    let middle = entries.len() / 3;
-                    for range in [0..middle, middle..entries.len()] {
-                        entries.visit_entries(range, &mut |document, term, value| {
-                            let value = match value {
-                                Value::Count(count) => Cell::Count(count),
-                                Value::Real(number) => Cell::Real(number),
-                                other => panic!("{other:?} is no entry"),
-                            };
-                            let name = names[document as usize];
-                            made.push(vec![
-                                text(name),
-                                text(columns[term as usize].clone()),
-                                value,
-                            ]);
-                        });
-                    }
-                    assert!(made == expected, "{question:?} {limits:?}");
-                    Ok(())
-                });
-                given.expect("it is a matrix").unwrap();
-                assert_eq!(called, 1);
+                let names = Names::from_iter(names.iter());
+                let labels = Labels { terms: whole.terms().texts(), documents: names.texts() };
+                let entries = answered.answer.entries(labels).expect("it is a matrix").unwrap();
+                assert!(rows_of_range(&*entries, 0..entries.len()) == expected);
+                let columns: BTreeSet<Vec<u8>> = expected.iter().map(term).collect();
+                let columns: Vec<Vec<u8>> = columns.into_iter().collect();
+                let shape = (documents.len() as u64, columns.len() as u64);
+                assert_eq!(entries.shape(), shape, "{question:?} {limits:?}");
+                let mut made: Vec<Row> = Vec::new();
+                let middle = entries.len() / 3;
+                for range in [0..middle, middle..entries.len()] {
+                    entries.visit_entries(range, &mut |document, term, value| {
+                        let value = match value {
+                            Value::Count(count) => Cell::Count(count),
+                            Value::Real(number) => Cell::Real(number),
+                            other => panic!("{other:?} is no entry"),
+                        };
+                        let name = labels.documents.get(document as u32);
+                        made.push(vec![text(name), text(columns[term as usize].clone()), value]);
+                    });
+                }
+                assert!(made == expected, "{question:?} {limits:?}");
             }
         }
     }
@@ -155,8 +161,9 @@ fn entries_agree_with_rows() {
         !matches!(question, Question::TfIdf(_) | Question::Task(Task::TermVector))
     }) {
         let answered = question.ask(&whole, &Limits::default()).unwrap();
-        let labels = Labels { terms: whole.terms().texts(), documents: &names };
-        assert!(answered.answer.with_entries(labels, &mut |_| Ok(())).is_none(), "{question:?}");
+        let names = Names::from_iter(names.iter());
+        let labels = Labels { terms: whole.terms().texts(), documents: names.texts() };
+        assert!(answered.answer.entries(labels).is_none(), "{question:?}");
     }
 }
 

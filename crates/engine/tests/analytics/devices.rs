@@ -4,6 +4,7 @@
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
+use tadoc_core::Backend;
 use tadoc_core::{Limits, Task, View};
 use tadoc_engine::gpu::{GpuBackend, testing};
 use tadoc_engine::{Builder, Lexer};
@@ -45,7 +46,7 @@ fn check(
     for (question, expected) in tasks {
         let Question::Task(task) = *question else { panic!("{question:?} is no task") };
         for strategy in STRATEGIES {
-            let answered = backend.run(view, task, &Limits { strategy, ..limits }).unwrap();
+            let answered = backend.answer(view, task, &Limits { strategy, ..limits }).unwrap();
             let found = rows(&*answered.answer, view, &names);
             let what = || format!("{}, {strategy:?}, {limits:?}, on a device", what());
             assert_rows(&found, expected, question, &what);

@@ -124,7 +124,7 @@ proptest! {
         match view {
             Ok(view) => {
                 prop_assert!(right);
-                prop_assert_eq!(view.network().documents(), chosen);
+                prop_assert_eq!(&view.network().documents()[..], chosen);
             }
             Err(error) => {
                 let refused = matches!(error, Error::BadChoice { .. });
@@ -176,7 +176,11 @@ fn lengths_that_cannot_be_are_refused() {
         ] {
             let refused = Question::Task(task).ask(&view, &limits);
             assert!(matches!(refused, Err(Error::BadLength { given, .. }) if given == n));
-            assert!(tadoc_engine::analytics::CpuBackend.answer(&view, task, &limits).is_err());
+            assert!(
+                tadoc_engine::analytics::CpuBackend::default()
+                    .answer(&view, task, &limits)
+                    .is_err()
+            );
         }
     }
     for window in [0, 65, usize::MAX] {

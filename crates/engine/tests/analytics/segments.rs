@@ -93,7 +93,7 @@ fn some_documents_of_several_segments() {
         let view =
             tadoc_engine::view::make(&[&corpus], &tadoc_engine::Analyzer::new(), Some(chosen), &())
                 .unwrap();
-        assert_eq!(view.network().documents(), chosen);
+        assert_eq!(&view.network().documents()[..], chosen);
         check(&view, &documents, &expected, Limits::default(), &|| format!("{chosen:?}"));
     }
 }

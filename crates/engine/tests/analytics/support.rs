@@ -1,12 +1,11 @@
 //! What all of these tests share: questions, rows that can be compared, and the oracle's rows for them.
 
-use std::io;
 use std::path::Path;
 
 use tadoc_core::{Limits, Strategy, Task, View};
 use tadoc_engine::analytics::score::Norm;
 use tadoc_engine::analytics::{Measure, TfIdfOptions, answer, collocations, cooccurrence, tfidf};
-use tadoc_engine::answer::{Answer, Labels, Rows, Value};
+use tadoc_engine::answer::{Answer, Labels, Names, Position, Rows, Value};
 use tadoc_engine::{Analyzer, Answered, Builder, CompressOptions, Corpus, Input, Lexer, Source};
 use tadoc_oracle::{Document, Oracle};
 
@@ -45,19 +44,20 @@ pub fn rows_of_range(rows: &dyn Rows, range: std::ops::Range<u64>) -> Vec<Row> {
 /// All rows of an answer.
 pub fn rows(answer: &dyn Answer, view: &View, names: &[&[u8]]) -> Vec<Row> {
     let mut all = Vec::new();
-    let labels = Labels { terms: view.terms().texts(), documents: names };
-    let read = answer.for_each_part(labels, &mut |rows| {
+    let names = Names::from_iter(names.iter());
+    let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
+    let mut at = Position::default();
+    while let Some(rows) = answer.next_part(&mut at, labels).unwrap() {
         assert_eq!(rows.columns(), answer.columns());
         let before = all.len();
         // In two ranges, so that a start in the middle is met too.
         let middle = rows.len() / 2;
         for range in [0..middle, middle..rows.len()] {
-            all.extend(rows_of_range(rows, range));
+            all.extend(rows_of_range(&*rows, range));
         }
         assert_eq!((all.len() - before) as u64, rows.len());
-        Ok::<(), io::Error>(())
-    });
-    read.unwrap();
+    }
+    assert!(answer.next_part(&mut at, labels).unwrap().is_none());
     all
 }
 
@@ -71,7 +71,7 @@ pub enum Question {
 }
 
 impl Question {
-    pub fn ask<'v>(&self, view: &'v View, limits: &Limits) -> tadoc_engine::Result<Answered<'v>> {
+    pub fn ask(&self, view: &View, limits: &Limits) -> tadoc_engine::Result<Answered> {
         match *self {
             Self::Task(task) => answer(view, task, limits),
             Self::TfIdf(options) => tfidf(view, options, limits),

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tadoc_core::answer::tables::{
     CountTable, DocumentTable, Keys, Sequences, Table, TableAnswer, VectorTable,
 };
-use tadoc_core::answer::{Answer, Labels, Value};
+use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
 use tadoc_core::{Grammar, Limits, Network, Part, Task, Terms};
 
 use super::*;
@@ -152,14 +152,14 @@ fn rows(table: Table, network: &Network) -> Vec<String> {
     let terms = Terms::new(b"abcde".to_vec(), vec![1, 2, 3, 4, 5]).unwrap();
     let names: Vec<String> = (0..64).map(|number| format!("document {number}")).collect();
     let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-    let labels = Labels { terms: terms.texts(), documents: &names };
+    let names = Names::from_iter(names.iter());
+    let labels = Labels { terms: terms.texts(), documents: names.texts() };
     let mut shown = Vec::new();
-    let answer = TableAnswer::new(table, network.documents());
-    let given = answer.for_each_part(labels, &mut |rows| {
+    let answer = TableAnswer::new(table, network.documents().clone());
+    let mut at = Position::default();
+    while let Some(rows) = answer.next_part(&mut at, labels).unwrap() {
         rows.visit(0..rows.len(), &mut |values: &[Value<'_>]| shown.push(format!("{values:?}")));
-        Ok(())
-    });
-    given.unwrap();
+    }
     shown
 }
 

@@ -68,7 +68,7 @@ fn every_task_is_found_finished() {
                     Pool::open(&path, ARCHIVE, Patience::default()).unwrap(),
                     persist,
                 );
-                let answered = backend.run(&view, task, &limits).unwrap();
+                let answered = backend.answer(&view, task, &limits).unwrap();
                 assert_eq!(answered.strategy, strategy);
                 let pool = backend.pool();
                 let chain = pool.resumptions().last().unwrap();
@@ -97,7 +97,7 @@ fn power_is_lost_in_every_task() {
             let expected = expected(&view, task, &limits);
             let run = |medium: &Arc<Simulated>| {
                 let pool = Pool::over(medium.clone(), ARCHIVE).ok()?;
-                let answered = PoolBackend::new(pool, persist).run(&view, task, &limits).ok()?;
+                let answered = PoolBackend::new(pool, persist).answer(&view, task, &limits).ok()?;
                 assert_eq!(rows(&view, &*answered.answer), expected, "{} {persist}", task.name());
                 Some(())
             };

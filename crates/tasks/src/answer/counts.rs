@@ -1,13 +1,13 @@
 //! Keys with their occurrences: by count, or by key.
 
-use std::io;
 use std::iter::once;
 use std::ops::Range;
 
 use tadoc_core::answer::columns::TERM_COUNTS;
-use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
 
-use super::for_each_run;
+use super::{for_each_run, next_block};
+use crate::Result;
 use crate::entry::Key;
 use crate::rank::{KEYS, RUNS};
 use crate::weights::Weights;
@@ -64,18 +64,16 @@ impl<K: Key> Answer for RankedCounts<K> {
         TERM_COUNTS
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        for block in 0..self.blocks.len() {
-            let keys = self.blocks.section::<K>(block, KEYS);
-            let runs = self.blocks.section::<[u64; 2]>(block, RUNS);
-            let ends = runs.iter().map(|&[_, end]| end).collect();
-            each(&RankedRows { labels, keys, ends, runs })?;
-        }
-        Ok(())
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let Some(block) = next_block(at, self.blocks.len()) else { return Ok(None) };
+        let keys = self.blocks.section::<K>(block, KEYS);
+        let runs = self.blocks.section::<[u64; 2]>(block, RUNS);
+        let ends = runs.iter().map(|&[_, end]| end).collect();
+        Ok(Some(Box::new(RankedRows { labels, keys, ends, runs })))
     }
 }
 
@@ -97,7 +95,7 @@ impl SortedCounts {
 struct SortedRows<'a> {
     labels: Labels<'a>,
     counts: &'a [u64],
-    terms: &'a [u32],
+    terms: Vec<u32>,
 }
 
 impl Rows for SortedRows<'_> {
@@ -122,22 +120,21 @@ impl Answer for SortedCounts {
         TERM_COUNTS
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
         let counts = self.weights.items();
-        let mut left = self.top;
-        let mut terms = Vec::new();
-        for first in (0..counts.len()).step_by(TERMS_AT_ONCE) {
-            let some = first..counts.len().min(first + TERMS_AT_ONCE);
-            let kept = some.filter(|&term| counts[term] >= self.least).take(left);
-            terms.clear();
-            terms.extend(kept.map(|term| term as u32));
-            left -= terms.len();
-            each(&SortedRows { labels, counts, terms: &terms })?;
+        let [first, given, ..] = at.state().map(|number| number as usize);
+        if first >= counts.len() || given >= self.top {
+            return Ok(None);
         }
-        Ok(())
+        let some = first..counts.len().min(first + TERMS_AT_ONCE);
+        let behind = some.end as u64;
+        let kept = some.filter(|&term| counts[term] >= self.least).take(self.top - given);
+        let terms: Vec<u32> = kept.map(|term| term as u32).collect();
+        *at = Position::new([behind, (given + terms.len()) as u64, 0, 0]);
+        Ok(Some(Box::new(SortedRows { labels, counts, terms })))
     }
 }

@@ -1,12 +1,13 @@
 //! Keys with the documents that have them.
 
-use std::io;
 use std::ops::Range;
+use std::sync::Arc;
 
 use tadoc_core::answer::columns::TERM_DOCUMENTS;
-use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
 
-use super::for_each_run;
+use super::{for_each_run, next_block};
+use crate::Result;
 use crate::check::are_ends;
 use crate::entry::Key;
 use crate::transpose::Postings;
@@ -18,16 +19,16 @@ const ENDS: usize = 1;
 const DOCUMENTS: usize = 2;
 
 /// Keys ascending, each with its documents.
-pub struct DocumentsOfKeys<'v, K> {
+pub struct DocumentsOfKeys<K> {
     blocks: Blocks,
     /// Numbers of documents in the corpus, by place.
-    documents: &'v [u32],
+    documents: Arc<[u32]>,
     keys: std::marker::PhantomData<K>,
 }
 
-impl<'v, K: Key> DocumentsOfKeys<'v, K> {
+impl<K: Key> DocumentsOfKeys<K> {
     /// Blocks that were [put](Self::put).
-    pub fn new(blocks: Blocks, documents: &'v [u32]) -> Self {
+    pub fn new(blocks: Blocks, documents: Arc<[u32]>) -> Self {
         Self { blocks, documents, keys: std::marker::PhantomData }
     }
 
@@ -76,31 +77,29 @@ impl<K: Key> Rows for IndexRows<'_, K> {
             let term = Value::Text(self.labels.terms.get(self.keys[place].number()));
             for &document in &self.documents[rows.start as usize..rows.end as usize] {
                 let number = self.numbers[document as usize];
-                each(&[term, Value::Text(self.labels.documents[number as usize])]);
+                each(&[term, Value::Text(self.labels.documents.get(number))]);
             }
         });
     }
 }
 
-impl<K: Key> Answer for DocumentsOfKeys<'_, K> {
+impl<K: Key> Answer for DocumentsOfKeys<K> {
     fn columns(&self) -> &'static [Column] {
         TERM_DOCUMENTS
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        for block in 0..self.blocks.len() {
-            each(&IndexRows::<K> {
-                labels,
-                numbers: self.documents,
-                keys: self.blocks.section(block, KEYS),
-                ends: self.blocks.section(block, ENDS),
-                documents: self.blocks.section(block, DOCUMENTS),
-            })?;
-        }
-        Ok(())
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let Some(block) = next_block(at, self.blocks.len()) else { return Ok(None) };
+        Ok(Some(Box::new(IndexRows::<K> {
+            labels,
+            numbers: &self.documents,
+            keys: self.blocks.section(block, KEYS),
+            ends: self.blocks.section(block, ENDS),
+            documents: self.blocks.section(block, DOCUMENTS),
+        })))
     }
 }

@@ -1,13 +1,14 @@
 //! Documents with their keys and counts.
 
-use std::io;
 use std::iter::once;
 use std::ops::Range;
+use std::sync::Arc;
 
 use tadoc_core::answer::columns::TERM_VECTORS;
-use tadoc_core::answer::{Answer, Column, Entries, Labels, Rows, Value};
+use tadoc_core::answer::{Answer, Column, Entries, Labels, Position, Rows, Value};
 
 use super::for_each_run;
+use crate::Result;
 use crate::entry::{Count, Key};
 use crate::vectors::{COUNTS, ENDS, KEYS};
 use crate::work::Blocks;
@@ -33,16 +34,16 @@ impl Vectors {
 }
 
 /// Documents, each with its keys: by count descending, then key ascending.
-pub struct KeysOfDocuments<'v, K> {
+pub struct KeysOfDocuments<K> {
     vectors: Vec<Vectors>,
     /// Numbers of documents in the corpus, by place.
-    documents: &'v [u32],
+    documents: Arc<[u32]>,
     keys: std::marker::PhantomData<K>,
 }
 
-impl<'v, K: Key> KeysOfDocuments<'v, K> {
+impl<K: Key> KeysOfDocuments<K> {
     /// The vectors of all documents, in order.
-    pub fn new(vectors: Vec<Vectors>, documents: &'v [u32]) -> Self {
+    pub fn new(vectors: Vec<Vectors>, documents: Arc<[u32]>) -> Self {
         Self { vectors, documents, keys: std::marker::PhantomData }
     }
 
@@ -59,7 +60,7 @@ impl<'v, K: Key> KeysOfDocuments<'v, K> {
 
 /// The vectors of some blocks.
 struct VectorRows<'a, K> {
-    answer: &'a KeysOfDocuments<'a, K>,
+    answer: &'a KeysOfDocuments<K>,
     labels: Labels<'a>,
     vectors: &'a [Vectors],
     /// Where the rows of each block end.
@@ -98,7 +99,7 @@ impl<K: Key> Rows for VectorRows<'_, K> {
         self.for_each(rows, |document, keys, place, count| {
             self.labels.terms.ask_ahead(keys, place, |key| once(key.number()));
             let number = self.answer.documents[document];
-            let document = Value::Text(self.labels.documents[number as usize]);
+            let document = Value::Text(self.labels.documents.get(number));
             let term = Value::Text(self.labels.terms.get(keys[place].number()));
             each(&[document, term, Value::Count(count)]);
         });
@@ -155,35 +156,32 @@ impl<K: Key> Entries for VectorEntries<'_, K> {
     }
 }
 
-impl<K: Key> Answer for KeysOfDocuments<'_, K> {
+impl<K: Key> Answer for KeysOfDocuments<K> {
     fn columns(&self) -> &'static [Column] {
         TERM_VECTORS
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut rest = &self.vectors[..];
-        while !rest.is_empty() {
-            let mut rows = 0;
-            let enough = rest.iter().position(|vectors| {
-                rows += vectors.rows();
-                rows >= ROWS_OF_A_PART
-            });
-            let (some, others) = rest.split_at(enough.map_or(rest.len(), |last| last + 1));
-            each(&self.rows(labels, some))?;
-            rest = others;
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let [first, ..] = at.state();
+        let rest = &self.vectors[self.vectors.len().min(first as usize)..];
+        if rest.is_empty() {
+            return Ok(None);
         }
-        Ok(())
+        let mut rows = 0;
+        let enough = rest.iter().position(|vectors| {
+            rows += vectors.rows();
+            rows >= ROWS_OF_A_PART
+        });
+        let some = &rest[..enough.map_or(rest.len(), |last| last + 1)];
+        *at = Position::new([first + some.len() as u64, 0, 0, 0]);
+        Ok(Some(Box::new(self.rows(labels, some))))
     }
 
-    fn with_entries(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Entries) -> io::Result<()>,
-    ) -> Option<io::Result<()>> {
-        Some(each(&VectorEntries::new(self.rows(labels, &self.vectors))))
+    fn entries<'a>(&'a self, labels: Labels<'a>) -> Option<Result<Box<dyn Entries + 'a>>> {
+        Some(Ok(Box::new(VectorEntries::new(self.rows(labels, &self.vectors)))))
     }
 }

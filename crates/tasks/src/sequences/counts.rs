@@ -7,17 +7,16 @@
 //! Cost: O(symbols) sequences, each written twice and then moved some five times in the cache. In the pool: a key for each sequence of the
 //! root, a key and 8 bytes for each of a rule, and a key for each row of the answer.
 
-use std::io;
 use std::marker::PhantomData;
 
 use tadoc_core::answer::columns::SEQUENCE_COUNTS;
-use tadoc_core::answer::{Answer, Column, Labels, Rows};
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 
 use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
 use super::keys::Key;
 use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
-use super::runs::{RunRows, are_ranked, put_ranked};
+use super::runs::{RankedPosition, RunRows, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
 use super::source::{Source, Stretch};
 use super::{Budget, weights};
@@ -194,13 +193,16 @@ impl<K: Key, H: Key> Answer for SequenceCounts<K, H> {
         SEQUENCE_COUNTS
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let [below, block, within, _] = at.state();
+        let mut behind = RankedPosition { below, block, within };
         let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, false);
-        rows.push_ranked(&[], &self.ranked, 0..self.ranked.len(), self.top, each)?;
-        each(&rows)
+        rows.push_ranked(&[], &self.ranked, 0..self.ranked.len(), self.top, &mut behind);
+        *at = Position::new([behind.below, behind.block, behind.within, 0]);
+        Ok((!rows.is_empty()).then(|| Box::new(rows) as Box<dyn Rows>))
     }
 }

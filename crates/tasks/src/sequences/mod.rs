@@ -30,7 +30,6 @@ mod weights;
 mod windows;
 
 use tadoc_core::answer::Answer;
-use tadoc_core::task::LONGEST_SEQUENCE;
 use tadoc_core::{Limits, Network, Strategy, Task};
 
 use self::buckets::MOST_BUCKET_BITS;
@@ -81,18 +80,15 @@ pub(crate) fn reason(task: Task) -> &'static str {
 }
 
 /// Answers one of the tasks over sequences.
-pub(crate) fn answer<'v>(
+pub(crate) fn answer(
     work: &mut Work<'_>,
-    network: &'v Network,
+    network: &Network,
     pruned: &Pruned,
     task: Task,
     strategy: Strategy,
     limits: &Limits,
-) -> Result<Box<dyn Answer + 'v>> {
+) -> Result<Box<dyn Answer>> {
     let n = task.terms_of_a_key();
-    if !(1..=LONGEST_SEQUENCE).contains(&n) {
-        return Err(Error::Unsupported { what: format!("sequences of {n} terms") });
-    }
     let items = network.grammar().token_count();
     let packing = Packing { n, bits: bits_for(items), items };
     let asked = Asked { packing, task, strategy, least: limits.least, top: limits.top };
@@ -123,12 +119,12 @@ struct Asked {
 
 impl Asked {
     /// With keys `K`, of which most is kept in an `H`.
-    fn answer<'v, K: Key, H: Key>(
+    fn answer<K: Key, H: Key>(
         self,
         work: &mut Work<'_>,
-        network: &'v Network,
+        network: &Network,
         pruned: &Pruned,
-    ) -> Result<Box<dyn Answer + 'v>> {
+    ) -> Result<Box<dyn Answer>> {
         let Self { packing, task, strategy, least, top } = self;
         let source = Source::<K, H>::new(work, network, packing, strategy)?;
         // In longer texts something could occur more often in a document than 32 bits can say.

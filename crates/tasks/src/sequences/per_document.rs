@@ -7,13 +7,12 @@
 //! Cost: the rules that each document uses, and sorting the sequences that they give. In the pool: a key for each row of the answer and 16
 //! bytes for each different count of a document; for large documents a key and 8 bytes more for each sequence of their rules.
 
-use std::io;
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::Arc;
 
-use tadoc_core::Network;
 use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
-use tadoc_core::answer::{Answer, Column, Labels, Rows};
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 
 use super::Budget;
 use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
@@ -23,7 +22,7 @@ use super::keys::Key;
 use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
 use super::rule_documents::RulesOf;
-use super::runs::{Place, RunRows, are_ranked, put_ranked};
+use super::runs::{Place, RankedPosition, RunRows, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
 use super::source::Source;
 use crate::Result;
@@ -43,8 +42,9 @@ const RUNS: usize = 2;
 const LARGE_DOCUMENT: usize = 3;
 
 /// Documents, each with its sequences: by count descending, then sequence ascending.
-pub(super) struct SequenceVectors<'n, K, H> {
-    network: &'n Network,
+pub(super) struct SequenceVectors<K, H> {
+    /// The number of every document in the corpus, by place.
+    numbers: Arc<[u32]>,
     packing: Packing,
     layout: Layout,
     /// The rows of documents that are not cut, and the grouped sequences of stretches.
@@ -53,6 +53,8 @@ pub(super) struct SequenceVectors<'n, K, H> {
     order: Vec<Contents>,
     /// The rows of documents that are cut.
     ranked: Blocks,
+    /// The document of each block of `ranked`, by place.
+    ranked_of: Vec<u32>,
     top: u64,
     kind: PhantomData<(K, H)>,
 }
@@ -72,10 +74,10 @@ struct Large<H> {
     sequences: Records<H, u64>,
 }
 
-impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
+impl<K: Key, H: Key> SequenceVectors<K, H> {
     pub(super) fn new(
         work: &mut Work<'_>,
-        source: &Source<'n, K, H>,
+        source: &Source<'_, K, H>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,
@@ -192,7 +194,38 @@ impl<'n, K: Key, H: Key> SequenceVectors<'n, K, H> {
             Ok(())
         })?;
         let (top, kind) = (top as u64, PhantomData);
-        Ok(Self { network, packing, layout, documents, order, ranked, top, kind })
+        let numbers = network.documents().clone();
+        let ranked_of = pieces.iter().map(|(large, _)| large.document).collect();
+        Ok(Self { numbers, packing, layout, documents, order, ranked, ranked_of, top, kind })
+    }
+}
+
+impl<K: Key, H: Key> SequenceVectors<K, H> {
+    /// Appends the rows of a block of documents behind the first `given`, as far as there is room; whether that was for all.
+    fn push_block<'a>(
+        &'a self,
+        rows: &mut RunRows<'a, K, H>,
+        block: usize,
+        name: impl Fn(u32) -> &'a [u8],
+        given: &mut u64,
+    ) -> bool {
+        let runs = self.documents.section::<[u64; 2]>(block, RUNS);
+        let documents = self.documents.section::<[u32; 2]>(block, DOCUMENTS);
+        let first = runs.partition_point(|&[_, end]| end <= *given);
+        let mut document = documents.partition_point(|&[_, end]| end as usize <= first);
+        for (run, &[count, end]) in runs.iter().enumerate().skip(first) {
+            while documents[document][1] as usize <= run {
+                document += 1;
+            }
+            let keys = *given as usize..end as usize;
+            let (length, place) = (keys.len(), Place::Whole(&self.documents, block, KEYS));
+            let taken = rows.push(name(documents[document][0]), count, place, keys);
+            *given += taken as u64;
+            if taken < length {
+                return false;
+            }
+        }
+        true
     }
 }
 
@@ -223,48 +256,43 @@ fn rank<K: Key>(records: &[Record<K, u64>], is_kept: impl Fn(K) -> bool, top: us
     counted.rank(top)
 }
 
-impl<K: Key, H: Key> Answer for SequenceVectors<'_, K, H> {
+impl<K: Key, H: Key> Answer for SequenceVectors<K, H> {
     fn columns(&self) -> &'static [Column] {
         SEQUENCE_DOCUMENTS
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let name = |place: u32| labels.documents[self.network.documents()[place as usize] as usize];
-        let document_of = |block: usize| self.ranked.section::<u32>(block, LARGE_DOCUMENT)[0];
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let name = |place: u32| labels.documents.get(self.numbers[place as usize]);
+        let [first, mut state @ ..] = at.state();
         let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, true);
-        let mut ranked = 0;
-        let mut last = None;
-        for (block, contents) in self.order.iter().enumerate() {
-            match *contents {
-                Contents::Documents => {
-                    let runs = self.documents.section::<[u64; 2]>(block, RUNS);
-                    let (mut at, mut start) = (0, 0);
-                    for &[document, end] in self.documents.section::<[u32; 2]>(block, DOCUMENTS) {
-                        for &[count, end] in &runs[at..end as usize] {
-                            let place = Place::Whole(&self.documents, block, KEYS);
-                            let keys = start as usize..end as usize;
-                            rows.push(name(document), count, place, keys, each)?;
-                            start = end;
-                        }
-                        at = end as usize;
-                    }
+        let mut next = first as usize;
+        while let Some(contents) = self.order.get(next) {
+            let is_whole = match *contents {
+                Contents::Documents => self.push_block(&mut rows, next, name, &mut state[0]),
+                // The first stretch stands for all.
+                Contents::Stretch(_) if next > 0 && self.order[next - 1] == *contents => true,
+                Contents::Stretch(document) => {
+                    let start = self.ranked_of.partition_point(|&other| other < document);
+                    let end = self.ranked_of.partition_point(|&other| other <= document);
+                    let [below, block, within] = state;
+                    let mut behind = RankedPosition { below, block, within };
+                    let name = name(document);
+                    let is_whole =
+                        rows.push_ranked(name, &self.ranked, start..end, self.top, &mut behind);
+                    state = [behind.below, behind.block, behind.within];
+                    is_whole
                 }
-                Contents::Stretch(document) if last != Some(document) => {
-                    let first = ranked;
-                    while ranked < self.ranked.len() && document_of(ranked) == document {
-                        ranked += 1;
-                    }
-                    let own = first..ranked;
-                    rows.push_ranked(name(document), &self.ranked, own, self.top, each)?;
-                    last = Some(document);
-                }
-                Contents::Stretch(_) => {}
+            };
+            if !is_whole {
+                break;
             }
+            (next, state) = (next + 1, [0; 3]);
         }
-        each(&rows)
+        *at = Position::new([next as u64, state[0], state[1], state[2]]);
+        Ok((!rows.is_empty()).then(|| Box::new(rows) as Box<dyn Rows>))
     }
 }

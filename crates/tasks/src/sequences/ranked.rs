@@ -9,12 +9,13 @@
 //! of rules. Memory: some pieces for each thread, of which each stops when it has many rows and goes on when they have been given.
 
 use std::cmp::Reverse;
-use std::io;
 use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
-use tadoc_core::answer::{Answer, Column, Labels, Rows, Value};
-use tadoc_core::{Network, parallel};
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
+use tadoc_core::parallel;
 
 use super::Budget;
 use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
@@ -34,8 +35,9 @@ const PIECES_PER_THREAD: usize = 4;
 const BYTES_OF_A_SITE: u64 = 64;
 
 /// Sequences, ascending, each with its documents by count.
-pub(super) struct RankedIndex<'n, K, H, C> {
-    network: &'n Network,
+pub(super) struct RankedIndex<K, H, C> {
+    /// The number of every document in the corpus, by place.
+    documents: Arc<[u32]>,
     packing: Packing,
     layout: Layout,
     /// Sites by key: documents by place, and behind them rules.
@@ -49,11 +51,11 @@ pub(super) struct RankedIndex<'n, K, H, C> {
     kind: std::marker::PhantomData<K>,
 }
 
-impl<'n, K: Key, H: Key, C: Count> RankedIndex<'n, K, H, C> {
+impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
     /// With rules as keys that have counts of this width.
     pub(super) fn new<R: entry::Key<Count = C>>(
         work: &mut Work<'_>,
-        source: &Source<'n, K, H>,
+        source: &Source<'_, K, H>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,
@@ -99,7 +101,7 @@ impl<'n, K: Key, H: Key, C: Count> RankedIndex<'n, K, H, C> {
         let top = top.unwrap_or(usize::MAX);
         let kind = std::marker::PhantomData;
         Ok(Self {
-            network,
+            documents: network.documents().clone(),
             packing,
             layout,
             sites,
@@ -158,7 +160,7 @@ impl<'n, K: Key, H: Key, C: Count> RankedIndex<'n, K, H, C> {
 
 /// Where documents of one sequence are added up.
 struct Found<'a, K, H, C> {
-    index: &'a RankedIndex<'a, K, H, C>,
+    index: &'a RankedIndex<K, H, C>,
     documents: Vec<(u32, C)>,
     /// The site at hand, and how often the sequence was met there: it may cross several borders of one rule.
     site: Option<(u32, u64)>,
@@ -169,8 +171,8 @@ struct Found<'a, K, H, C> {
 }
 
 impl<'a, K, H, C: Count> Found<'a, K, H, C> {
-    fn new(index: &'a RankedIndex<'_, K, H, C>) -> Self {
-        let most = 2 * index.network.documents().len();
+    fn new(index: &'a RankedIndex<K, H, C>) -> Self {
+        let most = 2 * index.documents.len();
         Self { index, documents: Vec::new(), site: None, several: false, most }
     }
 
@@ -189,7 +191,7 @@ impl<'a, K, H, C: Count> Found<'a, K, H, C> {
     /// Adds the documents of the site at hand.
     fn close_site(&mut self) {
         let Some((site, times)) = self.site.take() else { return };
-        let documents = self.index.network.documents().len() as u32;
+        let documents = self.index.documents.len() as u32;
         match site.checked_sub(documents) {
             None => self.documents.push((site, C::of(times))),
             Some(rule) => {
@@ -250,8 +252,9 @@ struct PieceRows<K, C> {
 struct RankedRows<'a, K, C> {
     labels: Labels<'a>,
     packing: Packing,
-    network: &'a Network,
-    pieces: &'a [PieceRows<K, C>],
+    /// The number of every document in the corpus, by place.
+    numbers: &'a [u32],
+    pieces: Vec<PieceRows<K, C>>,
     /// Where the rows of each piece end.
     ends: Vec<u64>,
 }
@@ -266,7 +269,6 @@ impl<K: Key, C: Count> Rows for RankedRows<'_, K, C> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        let numbers = self.network.documents();
         let mut at = rows.start;
         let mut number = self.ends.partition_point(|&end| end <= at);
         while at < rows.end {
@@ -281,7 +283,7 @@ impl<K: Key, C: Count> Rows for RankedRows<'_, K, C> {
                 self.labels.terms.ask_ahead(&piece.keys, place, terms);
                 self.packing.show(self.labels, piece.keys[place], |sequence| {
                     for &(document, count) in &piece.documents[row..end] {
-                        let name = self.labels.documents[numbers[document as usize] as usize];
+                        let name = self.labels.documents.get(self.numbers[document as usize]);
                         each(&[sequence, Value::Text(name), Value::Count(count.get())]);
                     }
                 });
@@ -294,51 +296,55 @@ impl<K: Key, C: Count> Rows for RankedRows<'_, K, C> {
     }
 }
 
-impl<K: Key, H: Key, C: Count> Answer for RankedIndex<'_, K, H, C> {
+impl<K: Key, H: Key, C: Count> Answer for RankedIndex<K, H, C> {
     fn columns(&self) -> &'static [Column] {
         SEQUENCE_DOCUMENTS
     }
 
-    fn for_each_part(
-        &self,
-        labels: Labels<'_>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        let mut give = |pieces: &[PieceRows<K, C>]| {
-            let mut end = 0;
-            let ends = pieces.iter().map(|piece| {
-                end += piece.documents.len() as u64;
-                end
-            });
-            let ends = ends.collect();
-            let (packing, network) = (self.packing, self.network);
-            each(&RankedRows { labels, packing, network, pieces, ends })
-        };
-        let at_once = rayon::current_num_threads() * PIECES_PER_THREAD;
-        for pieces in self.pieces.chunks(at_once) {
-            let made = parallel::map(pieces.len(), &|number| {
-                let piece = &pieces[number];
-                let mut sites = self.sorted(piece);
-                let mut next = 0;
-                let rows = self.rows(piece, &sites, &mut next);
-                if next == sites.len() {
-                    sites = Vec::new();
-                    next = 0;
-                }
-                (rows, sites, next)
-            });
-            let mut whole = Vec::new();
-            for (piece, (rows, sites, mut next)) in pieces.iter().zip(made) {
-                whole.push(rows);
-                // What it has more goes before the rows of the next one.
-                while next < sites.len() {
-                    give(&whole)?;
-                    whole.clear();
-                    whole.push(self.rows(piece, &sites, &mut next));
-                }
-            }
-            give(&whole)?;
+    /// Some pieces, up to one that stops. The part behind it begins with sorting the rest of that one again.
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let [first, within, ..] = at.state().map(|number| number as usize);
+        let rest = &self.pieces[self.pieces.len().min(first)..];
+        if rest.is_empty() {
+            return Ok(None);
         }
-        Ok(())
+        let at_once = rest.len().min(rayon::current_num_threads() * PIECES_PER_THREAD);
+        // The first piece that stopped: what is behind it is not part of this part.
+        let stopped = AtomicUsize::new(at_once);
+        let made = parallel::map(at_once, &|number| {
+            if stopped.load(Ordering::Relaxed) < number {
+                return None;
+            }
+            let sites = self.sorted(&rest[number]);
+            let mut next = if number == 0 { within } else { 0 };
+            let rows = self.rows(&rest[number], &sites, &mut next);
+            let is_whole = next >= sites.len();
+            if !is_whole {
+                stopped.fetch_min(number, Ordering::Relaxed);
+            }
+            Some((rows, (!is_whole).then_some(next)))
+        });
+        let mut pieces = Vec::with_capacity(at_once);
+        let mut behind = [first + at_once, 0];
+        for (number, made) in made.into_iter().enumerate() {
+            let (rows, stopped_at) = made.expect("made up to the first that stopped");
+            pieces.push(rows);
+            if let Some(next) = stopped_at {
+                behind = [first + number, next];
+                break;
+            }
+        }
+        *at = Position::new([behind[0] as u64, behind[1] as u64, 0, 0]);
+        let ends = pieces.iter().scan(0, |end, piece| {
+            *end += piece.documents.len() as u64;
+            Some(*end)
+        });
+        let ends = ends.collect();
+        let (packing, numbers) = (self.packing, &self.documents[..]);
+        Ok(Some(Box::new(RankedRows { labels, packing, numbers, pieces, ends })))
     }
 }

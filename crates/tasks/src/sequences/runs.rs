@@ -3,9 +3,8 @@
 //! A run is a document (if rows have one), a count, and keys that follow each other in a block. So a part of an answer of a million rows is a list of
 //! places, and nothing is copied.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
-use std::io;
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -99,61 +98,97 @@ impl<'a, K: Key, H: Key> RunRows<'a, K, H> {
         Self { packing, layout, labels, of_documents, runs: Vec::new(), kind: PhantomData }
     }
 
-    /// Appends a run; calls `each` with the rows when there are enough.
+    /// Appends a run as far as there is room; how many of its keys there was room for.
     pub(super) fn push(
         &mut self,
         document: &'a [u8],
         count: u64,
         place: Place<'a>,
-        mut keys: Range<usize>,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
-        while !keys.is_empty() {
-            let before = self.len();
-            let length = (keys.len() as u64).min(ROWS_AT_ONCE - before);
-            let own = keys.start..keys.start + length as usize;
-            keys.start = own.end;
-            let place = place.clone();
-            self.runs.push(Run { document, count, place, keys: own, end: before + length });
-            if before + length == ROWS_AT_ONCE {
-                each(self)?;
-                self.runs.clear();
-            }
+        keys: Range<usize>,
+    ) -> usize {
+        let before = self.len();
+        let taken = keys.len().min((ROWS_AT_ONCE - before) as usize);
+        if taken > 0 {
+            let (keys, end) = (keys.start..keys.start + taken, before + taken as u64);
+            self.runs.push(Run { document, count, place, keys, end });
         }
-        Ok(())
+        taken
     }
 
-    /// Appends the `top` first rows of ranked blocks that follow each other: rows of one count block after block, as keys ascend
-    /// from block to block.
+    /// Appends the `top` first rows of ranked blocks that follow each other, without those before `at`, as far as there is room; whether
+    /// that was for all. Rows of one count go block after block, as keys ascend from block to block.
     pub(super) fn push_ranked(
         &mut self,
         document: &'a [u8],
         blocks: &'a Blocks,
         range: Range<usize>,
         top: u64,
-        each: &mut dyn FnMut(&dyn Rows) -> io::Result<()>,
-    ) -> io::Result<()> {
+        at: &mut RankedPosition,
+    ) -> bool {
         let runs_of = |block: usize| blocks.section::<[u64; 2]>(block, RUNS);
-        // The next run of each block: the highest count first, equal ones in the order of blocks.
-        let mut next: BinaryHeap<(u64, Reverse<usize>, usize)> = range
-            .filter_map(|block| Some((runs_of(block).first()?[0], Reverse(block), 0)))
-            .collect();
-        let mut left = top;
-        while let Some((count, Reverse(block), number)) = next.pop() {
-            let runs = runs_of(block);
-            if let Some(&[count, _]) = runs.get(number + 1) {
-                next.push((count, Reverse(block), number + 1));
-            }
-            let start = if number == 0 { 0 } else { runs[number - 1][1] };
-            let end = runs[number][1].min(start.saturating_add(left));
-            let keys = start as usize..end as usize;
-            self.push(document, count, Place::Ranked(blocks, block), keys, each)?;
-            left -= end - start;
-            if left == 0 {
-                break;
+        let start_of = |block: usize, run: usize| match run {
+            0 => 0,
+            _ => runs_of(block)[run - 1][1],
+        };
+        // The next run of each block, and its first key: the highest count first, equal ones in the order of blocks.
+        let mut next: BinaryHeap<(u64, Reverse<usize>, usize, u64)> = BinaryHeap::new();
+        let mut given = 0;
+        for block in range {
+            let (run, within) = at.first_of(block, runs_of(block));
+            let start = start_of(block, run) + within;
+            given += start;
+            if let Some(&[count, _]) = runs_of(block).get(run) {
+                next.push((count, Reverse(block), run, start));
             }
         }
-        Ok(())
+        let mut left = top - given;
+        while let Some((count, Reverse(block), run, start)) = next.pop().filter(|_| left > 0) {
+            let runs = runs_of(block);
+            let end = runs[run][1];
+            if let Some(&[count, _]) = runs.get(run + 1) {
+                next.push((count, Reverse(block), run + 1, end));
+            }
+            let keys = start as usize..end.min(start.saturating_add(left)) as usize;
+            let (length, place) = (keys.len(), Place::Ranked(blocks, block));
+            let taken = self.push(document, count, place, keys);
+            if taken < length {
+                let within = start + taken as u64 - start_of(block, run);
+                *at = RankedPosition { below: !count, block: block as u64, within };
+                return false;
+            }
+            left -= length as u64;
+        }
+        *at = RankedPosition::END;
+        true
+    }
+}
+
+/// Which rows of ranked blocks were given: all of a higher count, those of one count in the blocks before one, and some of that one. The
+/// default is none.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct RankedPosition {
+    /// The complement of the count.
+    pub(super) below: u64,
+    pub(super) block: u64,
+    pub(super) within: u64,
+}
+
+impl RankedPosition {
+    /// Behind all rows: no count is 0.
+    const END: Self = Self { below: u64::MAX, block: 0, within: 0 };
+
+    /// The first run of a block that was not given as a whole, and how many of its keys were.
+    fn first_of(self, block: usize, runs: &[[u64; 2]]) -> (usize, u64) {
+        let highest = !self.below;
+        let run = runs.partition_point(|&[count, _]| count > highest);
+        match runs.get(run) {
+            Some(&[count, _]) if count == highest => match self.block.cmp(&(block as u64)) {
+                Ordering::Greater => (run + 1, 0),
+                Ordering::Equal => (run, self.within),
+                Ordering::Less => (run, 0),
+            },
+            _ => (run, 0),
+        }
     }
 }
 

@@ -20,7 +20,7 @@ pub(super) fn of_rules(
     let network = scope.network;
     let pruned = pruned.slices();
     let items = network.grammar().token_count() as usize;
-    let in_root = &network.root_counts_or(|| crate::weights::count_root(network))[items..];
+    let in_root = &crate::weights::root_counts(network)[items..];
     work.accumulate(
         "weights of rules with sequences",
         in_root.len(),

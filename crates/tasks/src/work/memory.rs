@@ -53,7 +53,7 @@ impl Memory {
         let before = self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
         let mut held = Held { room: Room::default(), bytes: bytes as u64, of: self.taken.clone() };
         let fits = before.saturating_add(bytes as u64) <= self.most;
-        held.room = make(fits).map_err(Error::of_storage)?;
+        held.room = make(fits).map_err(|error| Error::io("a temporary file", error))?;
         Ok(held)
     }
 }
@@ -136,7 +136,7 @@ impl Storage for Memory {
     }
 
     fn aside(&self, bytes: usize) -> Result<Room> {
-        Room::in_file(bytes, None).map_err(Error::of_storage)
+        Room::in_file(bytes, None).map_err(|error| Error::io("a temporary file", error))
     }
 }
 

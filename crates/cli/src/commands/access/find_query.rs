@@ -9,7 +9,7 @@
 //! What other programs know and this one does not (AND, OR, +, wildcards) is refused with what to write instead.
 
 use anyhow::bail;
-use tadoc_engine::access::Query;
+use tadoc::SearchQuery as Query;
 
 use super::phrase::{has_wildcard, wildcards_as_pattern};
 

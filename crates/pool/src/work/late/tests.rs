@@ -187,11 +187,11 @@ fn every_block_is_kept_when_it_is_done() {
         let pool = Pool::over(medium.clone(), ARCHIVE).unwrap();
         let failing = |number: usize, block: &mut BlockBuilder<'_>| {
             put(number, block)?;
-            if number == fails { Err(Error::Task(tadoc_tasks::Error::CountsOnly)) } else { Ok(()) }
+            if number == fails { Err(Error::Core(tadoc_core::Error::CountsOnly)) } else { Ok(()) }
         };
         let chain = chain();
         let made = LateBlocks::new(pool, &chain, Persist::Operation, "blocks", BLOCKS, failing);
-        assert!(matches!(made, Err(Error::Task(tadoc_tasks::Error::CountsOnly))));
+        assert!(matches!(made, Err(Error::Core(tadoc_core::Error::CountsOnly))));
         // Only what was made durable is there.
         let (blocks, ran) = open(&from(&medium.image(|| 0)), Persist::Operation).unwrap();
         assert_eq!(ran, BLOCKS - fails);
@@ -208,9 +208,9 @@ fn what_cannot_be_made_again_is_an_error() {
     let (blocks, _) = open(&from(&bytes), Persist::Phase).unwrap();
     let failed = blocks.block(5, |block| {
         block.put(&[1_u8; 5000]);
-        Err(Error::Task(tadoc_tasks::Error::CountsOnly))
+        Err(Error::Core(tadoc_core::Error::CountsOnly))
     });
-    assert!(matches!(failed, Err(Error::Task(tadoc_tasks::Error::CountsOnly))));
+    assert!(matches!(failed, Err(Error::Core(tadoc_core::Error::CountsOnly))));
     assert_eq!(blocks.made_again(), [0_usize; 0]);
     (0..BLOCKS).for_each(|number| check(&blocks, number));
     assert_eq!(blocks.made_again(), [5]);
