@@ -55,7 +55,8 @@ fn of_one(error: &(dyn StdError + 'static)) -> Option<String> {
             ));
         }
         Some(Error::IsFolder { name }) => {
-            return Some(format!("{:?} are the documents in it", format!("{}/*", escape(name))));
+            let folder = name.strip_suffix(b"/").unwrap_or(name);
+            return Some(format!("ask for '{}/*'", escape(folder)));
         }
         Some(error) => of_engine(error),
         None => None,

@@ -11,7 +11,6 @@ mod segment;
 mod terms;
 
 use std::borrow::Cow;
-
 use std::sync::Arc;
 
 use rayon::prelude::*;
