@@ -97,6 +97,12 @@ pub enum Error {
         /// The archives that have it.
         archives: Vec<PathBuf>,
     },
+    /// What is done to one archive was asked of several.
+    #[error("edits are of one archive, and the corpus has {archives}")]
+    SeveralArchives {
+        /// How many the corpus has.
+        archives: usize,
+    },
     /// What was asked for as a document is a folder of documents.
     #[error("there is no document {:?}, but a folder of that name", escape(name))]
     IsFolder {

@@ -13,7 +13,7 @@ use tadoc_engine::backend::{PoolFile, notes};
 use tadoc_engine::pool::{Patience, Persist};
 use tadoc_engine::{Error, MemoryLimit};
 
-use crate::edit::Editor;
+use crate::edit::{Editor, Transaction};
 use crate::{
     Archive, CompressReport, Document, DocumentId, Hits, Level, Observer, Phrase, Query, Result,
 };
@@ -57,7 +57,7 @@ pub(crate) struct Part {
     pub(crate) archive: Archive,
     /// The number of its first document in the corpus.
     pub(crate) first: u32,
-    place: ReadFrom,
+    options: OpenOptions,
     access: OnceLock<Arc<Access>>,
     /// What a pool had of it, a line each.
     #[cfg(feature = "pool")]
@@ -79,7 +79,7 @@ impl Part {
         if let Some(access) = self.access.get() {
             return Ok(access);
         }
-        let access = match &self.place {
+        let access = match &self.options.place {
             ReadFrom::Archive(most) => Access::open(&self.archive, *most),
             #[cfg(feature = "pool")]
             ReadFrom::Pool { path, persist, patience } => {
@@ -270,7 +270,7 @@ impl OpenOptions {
                 path: path.to_owned(),
                 archive,
                 first: number,
-                place: self.place.clone(),
+                options: self.clone(),
                 access: OnceLock::new(),
                 #[cfg(feature = "pool")]
                 found: OnceLock::new(),
@@ -407,6 +407,37 @@ impl Corpus {
             }
         }
         Ok(written)
+    }
+
+    /// Begins edits of the archive, which the value that is given back makes together or not at all. Nobody else
+    /// can edit the archive until that is committed, rolled back or dropped. This corpus stays as it is; one that is
+    /// opened after the commit sees the edits.
+    ///
+    /// ```
+    /// # fn main() -> tadoc::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("plays.tdc");
+    /// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+    /// # let input = tadoc::Input::new("hamlet.txt", text);
+    /// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+    /// use tadoc::{Corpus, edit::Durability};
+    ///
+    /// let corpus = Corpus::open(&path)?;
+    /// let mut edit = corpus.edit()?;
+    /// edit.append("hamlet.txt", b", that is the question")?;
+    /// edit.commit(Durability::Sync)?;
+    /// assert_eq!(Corpus::open(&path)?.count("question")?, 1);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// [`Error::SeveralArchives`] if the corpus has several; else as [`OpenOptions::edit`].
+    pub fn edit(&self) -> Result<Transaction> {
+        let [part] = self.parts() else {
+            return Err(Error::SeveralArchives { archives: self.parts().len() });
+        };
+        part.named(part.options.edit(&part.path)?.begin())
     }
 
     /// Decodes all that random access reads, so that later reads are as fast as they can be.

@@ -29,15 +29,14 @@ use crate::threads;
 /// it is rolled back. It sees its own edits; readers of the archive do not before it is committed.
 ///
 /// ```
-/// use tadoc_engine::{Durability, Edit, Editor};
+/// use tadoc_engine::{Durability, Editor};
 /// # fn main() -> tadoc_engine::Result<()> {
 /// # let folder = tempfile::tempdir().unwrap();
 /// # let path = folder.path().join("corpus.tdc");
 /// # let input = tadoc_engine::Input::new("log", tadoc_engine::Source::Bytes(b"one".to_vec()));
 /// # tadoc_engine::compress(vec![input], &path, &tadoc_engine::CompressOptions::default(), &())?;
 /// let mut transaction = Editor::open(&path)?.begin()?;
-/// let document = transaction.find(b"log")?;
-/// transaction.edit(&Edit::Append { document, text: b" two" })?;
+/// transaction.append("log", b" two")?;
 /// assert_eq!(transaction.corpus()?.documents()?[0].bytes, 7);
 /// transaction.commit(Durability::Sync)?;
 /// # Ok(())
@@ -173,6 +172,75 @@ impl Transaction {
         open.pending.text_bytes += edit.text().len() as u64;
         self.writing(|open| Ok(open.journal.push(edit)?))?;
         Ok(added)
+    }
+
+    /// Puts bytes into a document, before the byte at `offset`; the document's length is its end.
+    ///
+    /// # Errors
+    /// As [`Transaction::edit`], and [`Error::NoSuchDocument`].
+    pub fn insert(&mut self, name: impl AsRef<[u8]>, offset: u64, text: &[u8]) -> Result<()> {
+        let document = self.find(name.as_ref())?;
+        self.edit(&Edit::Insert { document, offset, text }).map(drop)
+    }
+
+    /// Puts bytes at the end of a document.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`].
+    pub fn append(&mut self, name: impl AsRef<[u8]>, text: &[u8]) -> Result<()> {
+        let document = self.find(name.as_ref())?;
+        self.edit(&Edit::Append { document, text }).map(drop)
+    }
+
+    /// Takes bytes out of a document; all of them have to be there.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`].
+    pub fn delete(&mut self, name: impl AsRef<[u8]>, offset: u64, length: u64) -> Result<()> {
+        let document = self.find(name.as_ref())?;
+        self.edit(&Edit::Delete { document, offset, length }).map(drop)
+    }
+
+    /// Puts bytes in the place of others, all of which have to be there.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`].
+    pub fn replace(
+        &mut self,
+        name: impl AsRef<[u8]>,
+        offset: u64,
+        length: u64,
+        text: &[u8],
+    ) -> Result<()> {
+        let document = self.find(name.as_ref())?;
+        self.edit(&Edit::Replace { document, offset, length, text }).map(drop)
+    }
+
+    /// Adds a document, without time and mode.
+    ///
+    /// # Errors
+    /// As [`Transaction::edit`].
+    pub fn add(&mut self, name: impl AsRef<[u8]>, text: &[u8]) -> Result<()> {
+        let add = Edit::Add { name: name.as_ref(), modified: None, mode: None, text };
+        self.edit(&add).map(drop)
+    }
+
+    /// Takes a document away.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`].
+    pub fn remove(&mut self, name: impl AsRef<[u8]>) -> Result<()> {
+        let document = self.find(name.as_ref())?;
+        self.edit(&Edit::Remove { document }).map(drop)
+    }
+
+    /// Gives a document another name.
+    ///
+    /// # Errors
+    /// As [`Transaction::insert`].
+    pub fn rename(&mut self, name: impl AsRef<[u8]>, to: impl AsRef<[u8]>) -> Result<()> {
+        let document = self.find(name.as_ref())?;
+        self.edit(&Edit::Rename { document, name: to.as_ref() }).map(drop)
     }
 
     /// Makes edits whose offsets all mean the text before them, together. If one of them is not
