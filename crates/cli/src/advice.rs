@@ -165,7 +165,7 @@ fn of_pool(error: &PoolError) -> Option<&'static str> {
     Some(match error {
         Error::Core(error) => return of_archive(error),
         Error::NoRoom { .. } => "make room, or give it another place with --pool",
-        Error::InUse { .. } => "wait until it ends, or give another file with --pool",
+        Error::InUse { .. } => "wait for it, or give another file with --pool",
         Error::NotAPool { .. } => "give another file with --pool",
         Error::OtherVersion { .. } | Error::OtherArchive { .. } | Error::DamagedHeader { .. } => {
             "delete it, or give another file with --pool"
