@@ -187,6 +187,7 @@ impl Backends {
             choice => (choice, String::new()),
         };
         match self.run(choice, reason, view, task, limits) {
+            #[cfg(feature = "gpu")]
             Err(Error::Gpu(error)) if self.choice == Choice::Auto => {
                 self.run(Choice::Cpu, error.to_string(), view, task, limits)
             }
