@@ -9,6 +9,7 @@ use anstyle::{AnsiColor, Style};
 
 use tadoc::text::steers;
 
+use crate::advice;
 use crate::interrupt;
 use crate::screen::push_hex;
 
@@ -63,24 +64,13 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
         interrupt::print_cancelled();
         return ExitCode::from(interrupt::exit_code());
     }
-    let mut told = message(error);
-    // A journal keeps what the system said as text.
-    if kind_of(error) == Some(io::ErrorKind::FileTooLarge) || told.contains("File too large") {
-        told.push_str("; raise the limit for files (`ulimit -f`), or write to another file system");
-    }
+    let told = message(error.as_ref());
     if is_bad_pattern(error) {
         print_line(&format!("{ERROR}tadoc:{ERROR:#} {}", printable_lines(&told)));
     } else {
         print_error(&told);
     }
     ExitCode::from(2)
-}
-
-/// Whether what was asked for needs more memory than was allowed.
-fn is_memory_limit(error: &anyhow::Error) -> bool {
-    error.chain().any(|cause| {
-        cause.downcast_ref::<tadoc::Error>().is_some_and(tadoc::Error::is_memory_limit)
-    })
 }
 
 /// Tells what is wrong with the command line, or prints help or version, and ends the process. Clap
@@ -110,28 +100,18 @@ pub fn is_cancelled(error: &anyhow::Error) -> bool {
 
 /// Whether nobody reads any more what we write.
 pub fn is_broken_pipe(error: &anyhow::Error) -> bool {
-    kind_of(error) == Some(io::ErrorKind::BrokenPipe)
+    advice::kind_of(error.as_ref()) == Some(io::ErrorKind::BrokenPipe)
 }
 
-/// The kind of the system's error behind an error, if there is one.
-fn kind_of(error: &anyhow::Error) -> Option<io::ErrorKind> {
-    error.chain().find_map(|cause| cause.downcast_ref().map(io::Error::kind))
-}
-
-/// The error with its causes, outermost first; a cause that the error before it has told already is left
-/// out.
-pub fn message(error: &anyhow::Error) -> String {
+/// The error with its causes, outermost first, and what to do about it.
+pub fn message(error: &(dyn std::error::Error + 'static)) -> String {
     let mut message = error.to_string();
-    let mut last = message.clone();
-    for cause in error.chain().skip(1) {
-        let cause = cause.to_string();
-        if !last.contains(&cause) {
-            write!(message, ": {cause}").expect("a string takes all");
-        }
-        last = cause;
+    for cause in advice::chain(error).skip(1) {
+        write!(message, ": {cause}").expect("a string takes all");
     }
-    if is_memory_limit(error) {
-        message.push_str("; --memory SIZE sets another limit");
+    let advice = advice::about(error);
+    if !advice.is_empty() {
+        write!(message, "; {advice}").expect("a string takes all");
     }
     message
 }
@@ -165,9 +145,10 @@ mod tests {
     fn causes_are_told_once() {
         let cause = io::Error::other("the disk is full");
         let error: anyhow::Error = tadoc::Error::Io { path: "a.tdc".into(), source: cause }.into();
-        assert_eq!(message(&error), "a.tdc: the disk is full");
-        let outer = Err::<(), _>(error).context("cannot write").unwrap_err();
-        assert_eq!(message(&outer), "cannot write: a.tdc: the disk is full");
+        assert_eq!(message(error.as_ref()), "cannot access a.tdc: the disk is full");
+        let outer = Err::<(), _>(error).context("nothing was added").unwrap_err();
+        let told = "nothing was added: cannot access a.tdc: the disk is full";
+        assert_eq!(message(outer.as_ref()), told);
     }
 
     #[test]

@@ -1,7 +1,11 @@
-//! The errors of reading and writing compressed corpora, worded for the person who meets them: what
-//! was expected, what was found, what to do.
+//! The errors of reading and writing compressed corpora: what was being done, what was found, what
+//! was expected. What to do about them depends on the program, which says it.
+//!
+//! A cause is either in the text of an error or its [`source`](std::error::Error::source), never
+//! both: print the chain to show all of it.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use crate::{Cancelled, GrammarError};
 
@@ -13,33 +17,29 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The file does not begin as an archive does.
-    #[error("not a tadoc archive: {found}; expected a file made by `tadoc compress`")]
+    #[error("not a tadoc archive: {found}")]
     NotAnArchive {
         /// What the file holds instead.
         found: String,
     },
-    /// The archive is of a format that this version cannot read.
-    #[error(
-        "the archive has format version {found}, this tadoc reads up to version {supported}; use a newer tadoc"
-    )]
+    /// A file is of a format that this version cannot read.
+    #[error("{what} has format version {found}; versions up to {supported} are supported")]
     UnsupportedVersion {
+        /// What has it: the archive, or a view that is stored.
+        what: &'static str,
         /// Version in the file.
         found: u32,
         /// Highest version that can be read.
         supported: u32,
     },
     /// The archive would have more segments than can be read.
-    #[error(
-        "the archive would have more than {most} segments, which none can have; nothing was written; give more memory, so that segments are larger"
-    )]
+    #[error("the archive would have too many segments: at most {most} are supported")]
     TooManySegments {
         /// How many an archive can have.
         most: u64,
     },
     /// The file ends before it should.
-    #[error(
-        "the archive is cut short: {what} needs {needed} bytes, {available} are there; fetch or copy it again"
-    )]
+    #[error("cut short: {what} needs {needed} bytes, {available} are there")]
     Truncated {
         /// Which part.
         what: String,
@@ -49,9 +49,7 @@ pub enum Error {
         available: u64,
     },
     /// Bytes are not those that were written.
-    #[error(
-        "the archive is damaged: checksum of {what} is {found:016x}, expected {expected:016x}; restore it from a copy"
-    )]
+    #[error("damaged: the checksum of {what} is {found:016x}, expected {expected:016x}")]
     Checksum {
         /// Which part.
         what: String,
@@ -61,20 +59,16 @@ pub enum Error {
         found: u64,
     },
     /// The checksums hold, but the content cannot be.
-    #[error(
-        "the archive is malformed: {what}; it was not written by tadoc, or by a broken version"
-    )]
+    #[error("malformed: {what}")]
     Malformed {
         /// What is wrong.
         what: String,
     },
     /// The grammar in the archive is not one.
-    #[error("the archive is malformed: {0}; it was not written by tadoc, or by a broken version")]
-    Grammar(#[from] GrammarError),
+    #[error("malformed: {0}")]
+    Grammar(GrammarError),
     /// The names of the documents are longer than an archive can hold.
-    #[error(
-        "the names of the documents have {bytes} bytes together, more than the {most} that an archive can hold; use shorter names or several archives"
-    )]
+    #[error("the names of the documents have {bytes} bytes together; at most {most} are supported")]
     NamesTooLong {
         /// Bytes of all names.
         bytes: u64,
@@ -97,25 +91,22 @@ pub enum Error {
         limit: u64,
     },
     /// The output is there already.
-    #[error("{} exists already; give another name, or --force to replace it", path.display())]
+    #[error("{} exists already", path.display())]
     Exists {
         /// Which one.
         path: PathBuf,
     },
     /// The view that is stored beside an archive cannot be used.
-    #[error(
-        "the stored view {} cannot be used: {reason}; delete it, or make it again with `tadoc index --view`",
-        path.display()
-    )]
+    #[error("the stored view {} cannot be used", path.display())]
     StoredView {
         /// Where it is.
         path: PathBuf,
         /// Why not.
-        reason: String,
+        source: Box<Self>,
     },
     /// Bytes follow an archive that are no journal.
     #[error(
-        "the file has {length} bytes, where {stored} were written, and the rest is no journal of edits; fetch or copy it again"
+        "the file has {length} bytes, {stored} were written, and the rest is no journal of edits"
     )]
     BytesBehindArchive {
         /// Bytes of the archive.
@@ -125,7 +116,7 @@ pub enum Error {
     },
     /// The journal is of a format that this version cannot read.
     #[error(
-        "the archive has edits in a journal of version {found}, this tadoc reads version {supported}; use a newer tadoc"
+        "the archive has edits in a journal of version {found}; version {supported} is supported"
     )]
     UnsupportedJournal {
         /// Version in the file.
@@ -135,8 +126,8 @@ pub enum Error {
     },
     /// Bytes of the journal are not those that were written.
     #[error(
-        "the journal of edits is damaged at byte {position} of the file: {reason}; {transactions} transactions with {edits} edits \
-         before it are whole: restore the archive from a copy, or keep these and drop the rest with `tadoc recompress --keep-whole`"
+        "the journal of edits is damaged at byte {position} of the file: {reason}; {transactions} \
+         transactions with {edits} edits before it are whole"
     )]
     DamagedJournal {
         /// Where the first record starts that is not whole.
@@ -149,36 +140,29 @@ pub enum Error {
         edits: u64,
     },
     /// Edits cannot be written, since writing or syncing failed before.
-    #[error(
-        "{}: edits can no longer be written: {reason}; what was acknowledged is kept: when the cause is gone, make the others again",
-        path.display()
-    )]
+    #[error("{}: edits can no longer be written: {what}", path.display())]
     JournalFailed {
         /// The archive.
         path: PathBuf,
         /// What failed.
-        reason: String,
+        what: &'static str,
+        /// What the system said, if it was the system.
+        source: Option<Arc<std::io::Error>>,
     },
     /// Another process edits or replaces the archive.
-    #[error(
-        "{} is being edited or replaced by another process; wait until it ends, or work on a copy",
-        path.display()
-    )]
+    #[error("{} is being edited or replaced by another process", path.display())]
     Locked {
         /// The archive.
         path: PathBuf,
     },
     /// Another file has the archive's name now.
-    #[error(
-        "{} was replaced or removed while it was edited; open it again, and make the edits again that were not acknowledged",
-        path.display()
-    )]
+    #[error("{} was replaced or removed while it was edited", path.display())]
     Replaced {
         /// The archive.
         path: PathBuf,
     },
     /// An edit that no archive can have.
-    #[error("this cannot be an edit: {what}")]
+    #[error("not an edit that an archive can have: {what}")]
     BadEdit {
         /// What is wrong with it.
         what: &'static str,
@@ -213,7 +197,7 @@ pub enum Error {
     #[error("cancelled")]
     Cancelled,
     /// A file or folder could not be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot access {}", path.display())]
     Io {
         /// Which one.
         path: PathBuf,
@@ -259,6 +243,12 @@ impl Error {
     /// An [`Error::Io`] about this path.
     pub fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source }
+    }
+}
+
+impl From<GrammarError> for Error {
+    fn from(error: GrammarError) -> Self {
+        Self::Grammar(error)
     }
 }
 

@@ -1,4 +1,8 @@
-//! What can go wrong, worded for the person who meets it: what was expected, what was found, what to do.
+//! What can go wrong: what was being done, what was found, what was expected. What to do about it
+//! depends on the program, which says it.
+//!
+//! A cause is either in the text of an error or its [`source`](std::error::Error::source), never
+//! both: print the chain to show all of it.
 
 use std::path::{Path, PathBuf};
 
@@ -17,7 +21,7 @@ pub enum Error {
     #[error(transparent)]
     Archive(tadoc_core::Error),
     /// A file or folder could not be read or written.
-    #[error("{}: {source}", path.display())]
+    #[error("cannot access {}", path.display())]
     Io {
         /// Which one.
         path: PathBuf,
@@ -25,16 +29,13 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The output is there already.
-    #[error("{} exists already; give another name, or --force to replace it", path.display())]
+    #[error("{} exists already", path.display())]
     Exists {
         /// Which one.
         path: PathBuf,
     },
     /// Two documents have one name.
-    #[error(
-        "two documents are called {:?}; a name can be used once: leave one out or compress from a common folder",
-        escape(name)
-    )]
+    #[error("two documents are called {:?}", escape(name))]
     DuplicateName {
         /// The name.
         name: Vec<u8>,
@@ -49,7 +50,7 @@ pub enum Error {
     },
     /// A document would be a file where a folder of others has to be.
     #[error(
-        "{:?} cannot be both a document and a folder, as of {:?}: they could not be restored; give one of them another name",
+        "{:?} cannot be both a document and a folder, as of {:?}: they could not be restored",
         escape(name),
         escape(below)
     )]
@@ -60,14 +61,14 @@ pub enum Error {
         below: Vec<u8>,
     },
     /// A file was rewritten while it was read.
-    #[error("{} changed while it was read; compress a copy or a snapshot of it", path.display())]
+    #[error("{} changed while it was read", path.display())]
     Changed {
         /// Which one.
         path: PathBuf,
     },
     /// A line that was to be a document is too long for the memory allowed.
     #[error(
-        "{}: a line has more than {most} bytes, too much for one document; raise --memory, or take files as documents",
+        "{}: a line has more than {most} bytes, too long for one document in the memory allowed",
         path.display()
     )]
     LongLine {
@@ -117,13 +118,13 @@ pub enum Error {
         reason: String,
     },
     /// There is no document of that name.
-    #[error("the archive has no document {:?}; `tadoc list` shows what it has", escape(name))]
+    #[error("the archive has no document {:?}", escape(name))]
     NoSuchDocument {
         /// The name asked for.
         name: Vec<u8>,
     },
     /// A document's name leads out of the folder to restore into.
-    #[error("document {:?} is not restored: {reason}; use `tadoc cat` to read it", escape(name))]
+    #[error("document {:?} is not restored: {reason}", escape(name))]
     UnsafeName {
         /// The name.
         name: Vec<u8>,
@@ -132,7 +133,7 @@ pub enum Error {
     },
     /// A document does not expand to what was compressed.
     #[error(
-        "document {:?}{} is damaged: its digest is {found:08x}, expected {expected:08x}; restore the archive from a copy",
+        "document {:?}{} is damaged: its digest is {found:08x}, expected {expected:08x}",
         escape(name),
         match others {
             0 => String::new(),
@@ -150,8 +151,14 @@ pub enum Error {
         /// Digest of what the archive expands to.
         found: u32,
     },
+    /// The index of a segment is not the one that its text gives.
+    #[error("the index of segment {segment} is not that of its text")]
+    WrongIndex {
+        /// Number of the segment.
+        segment: usize,
+    },
     /// The memory allowed is too little for any work.
-    #[error("--memory {given} is too little: at least {least} bytes are needed")]
+    #[error("too little memory: at least {least} bytes are needed, {given} are allowed")]
     TooLittleMemory {
         /// Bytes allowed.
         given: u64,
@@ -159,9 +166,7 @@ pub enum Error {
         least: u64,
     },
     /// More of something than one view can have.
-    #[error(
-        "more than {most} {what} cannot be one question; ask about fewer documents or archives"
-    )]
+    #[error("too many {what}: at most {most} are supported")]
     TooMany {
         /// What there is too much of.
         what: &'static str,
@@ -170,7 +175,8 @@ pub enum Error {
     },
     /// Documents were chosen that are not there, or not in order.
     #[error(
-        "document {number} cannot be chosen: numbers ascend, each is given once, and there are {documents} in all"
+        "document {number} cannot be chosen: numbers ascend, each is given once, and there are \
+         {documents} in all"
     )]
     BadChoice {
         /// The number of the document.
@@ -179,7 +185,7 @@ pub enum Error {
         documents: u64,
     },
     /// The view has counts only, and no documents.
-    #[error("this view has counts only; make a whole one for any task but word count and sort")]
+    #[error("the view has counts only, but the task needs to know where terms occur")]
     CountsOnly,
     /// A number that is out of its range.
     #[error("{name} is {range}, not {given}")]
@@ -192,7 +198,7 @@ pub enum Error {
         range: &'static str,
     },
     /// A length that is not possible.
-    #[error("{what} has {least} to {most} terms, not {given}")]
+    #[error("{what} of {given} terms: at least {least} and at most {most} are supported")]
     BadLength {
         /// What it is the length of.
         what: &'static str,
@@ -204,33 +210,27 @@ pub enum Error {
         most: usize,
     },
     /// The GPU that was asked for cannot be used, or failed.
-    #[error("{what}")]
-    Gpu {
-        /// What is wrong, and what to do.
-        what: String,
-    },
+    #[cfg(feature = "gpu")]
+    #[error(transparent)]
+    Gpu(#[from] tadoc_gpu::Error),
     /// This build cannot use GPUs.
-    #[error(
-        "this tadoc was built without the GPU backend; build it with the feature `gpu`, or take `--backend cpu`"
-    )]
+    #[error("the GPU backend is not part of this build, which has no feature `gpu`")]
     NoGpuBackend,
     /// The pool cannot be used, or what was asked for cannot be done in it.
     #[cfg(feature = "pool")]
     #[error(transparent)]
     Pool(tadoc_pool::Error),
     /// A pool was asked for and none was named.
-    #[error("--backend pool needs a file to work in; give one with --pool FILE")]
+    #[error("the pool backend needs a file to work in")]
     NoPool,
     /// A view was asked in a pool that has another one.
-    #[error("this view is not the one in the pool; take the one that the pool gives")]
+    #[error("the view is not the one that the pool gave")]
     OtherView,
     /// This build has no pools.
-    #[error(
-        "this tadoc was built without the pool backend; build it with the feature `pool`, or take `--backend cpu`"
-    )]
+    #[error("the pool backend is not part of this build, which has no feature `pool`")]
     NoPoolBackend,
-    /// Edits were asked for in a pool.
-    #[error("batches with edits have no pool backend; use --backend cpu")]
+    /// A batch with edits was to run in a pool.
+    #[error("the pool backend does not support batches with edits")]
     NoReadsInPool,
     /// There is no language of that name.
     #[error("there is no language {given:?}; there are: {}", names(Language::ALL))]
@@ -240,8 +240,7 @@ pub enum Error {
     },
     /// There are no stop words for that language.
     #[error(
-        "there is no list of stop words for {language}; there is one for: {}; for another language, give \
-         a list of your own",
+        "there is no list of stop words for {language}; there is one for: {}",
         names(StopWords::LANGUAGES)
     )]
     NoStopWords {
@@ -257,17 +256,13 @@ pub enum Error {
         reason: String,
     },
     /// The archive was made with a lexer that this version does not have.
-    #[error(
-        "the archive was made with the lexer {name:?}, which this tadoc does not have; use a newer tadoc"
-    )]
+    #[error("the archive was made with the lexer {name:?}, which this version does not have")]
     UnknownLexer {
         /// Its name.
         name: String,
     },
     /// The archive was made with a builder that this version does not have.
-    #[error(
-        "the archive was made with the builder {name:?}, which this tadoc does not have; use a newer tadoc"
-    )]
+    #[error("the archive was made with the builder {name:?}, which this version does not have")]
     UnknownBuilder {
         /// Its name.
         name: String,
@@ -288,8 +283,7 @@ pub enum Error {
     },
     /// A range starts in a document and ends past its end.
     #[error(
-        "{} from offset {offset} on {} past the end of {:?}, which has {left} from there; give \
-         a smaller length",
+        "{} from offset {offset} on {} past the end of {:?}, which has {left} from there",
         counted(*length, "byte", "bytes"),
         if *length == 1 { "is" } else { "are" },
         escape(name)
@@ -305,10 +299,7 @@ pub enum Error {
         left: u64,
     },
     /// There is a document of that name already.
-    #[error(
-        "the archive has a document {:?} already; give another name, or remove or rename that one first",
-        escape(name)
-    )]
+    #[error("the archive has a document {:?} already", escape(name))]
     DocumentExists {
         /// The name.
         name: Vec<u8>,
@@ -323,7 +314,7 @@ pub enum Error {
     },
     /// A document would become longer than one can be.
     #[error(
-        "{:?} would become longer than {most} bytes, which no document can be; add the text as another document",
+        "{:?} would become too long for a document: at most {most} bytes are supported",
         escape(name)
     )]
     DocumentTooLong {
@@ -333,7 +324,7 @@ pub enum Error {
         most: u64,
     },
     /// A corpus would have more of something than one can have.
-    #[error("a corpus can have at most {most} {what}; begin another archive")]
+    #[error("the corpus would have too many {what}: at most {most} are supported")]
     CorpusFull {
         /// What it would have too much of.
         what: &'static str,
@@ -341,17 +332,14 @@ pub enum Error {
         most: u64,
     },
     /// An edit of documents, not of text, in a batch whose offsets mean the text before it.
-    #[error(
-        "a batch with snapshot offsets cannot {what} documents, only change their text; put that into a batch \
-         of its own, or give offsets in sequence"
-    )]
+    #[error("a batch with snapshot offsets cannot {what} documents, only change their text")]
     NotInSnapshot {
         /// What the edit would do to documents.
         what: &'static str,
     },
     /// An archive has edits that what is to be done would not take along.
     #[error(
-        "{} has {} not part of its grammars yet; run `tadoc recompress` first",
+        "{} has {} not part of its grammars yet",
         path.display(),
         counted(*edits, "edit that is", "edits that are")
     )]
@@ -362,18 +350,14 @@ pub enum Error {
         edits: u64,
     },
     /// There is no word in what is to be looked for.
-    #[error(
-        "there is no word in {:?}; give a word or words in a row, or use `tadoc grep -F` to look for characters",
-        escape(given)
-    )]
+    #[error("there is no word in {:?}", escape(given))]
     NoWord {
         /// What was given.
         given: Vec<u8>,
     },
     /// What is to be looked for has more than words and white space in it.
     #[error(
-        "{:?} is not one word for this archive but {}; to look for these words in a row, give {words:?}; to look \
-         for exactly these characters, use `tadoc grep -F`",
+        "{:?} is not one word for this archive but {}",
         escape(given),
         if *count == 1 { "a word and other characters".to_string() } else { format!("{count} words") }
     )]
@@ -386,10 +370,7 @@ pub enum Error {
         words: String,
     },
     /// Edits could not be written, so that what the editor knows is no longer what is on disk.
-    #[error(
-        "{} can no longer be edited: writing an edit has failed before; open it again to go on with what was committed",
-        path.display()
-    )]
+    #[error("{} can no longer be edited: writing an edit has failed before", path.display())]
     EditorFailed {
         /// The archive.
         path: PathBuf,
@@ -404,9 +385,7 @@ pub enum Error {
         path: PathBuf,
     },
     /// The system refused to start a thread.
-    #[error(
-        "cannot start a thread: {source}; allow more processes (`ulimit -u`) or more memory, or end others"
-    )]
+    #[error("cannot start a thread")]
     Threads {
         /// What the system said.
         source: std::io::Error,
@@ -437,7 +416,7 @@ impl Error {
     pub fn is_damage(&self) -> bool {
         use tadoc_core::Error as Archive;
         match self.innermost() {
-            Self::WrongDigest { .. } => true,
+            Self::WrongDigest { .. } | Self::WrongIndex { .. } => true,
             Self::Archive(error) => matches!(
                 error,
                 Archive::Truncated { .. }
@@ -451,17 +430,13 @@ impl Error {
         }
     }
 
-    /// Whether what was asked for needs more memory than was allowed for the archive.
-    pub fn is_memory_limit(&self) -> bool {
-        matches!(self.innermost(), Self::Archive(tadoc_core::Error::MemoryLimit { .. }))
-    }
-
     /// What a backend has errors of its own for.
     fn of_backend(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
         #[cfg(feature = "gpu")]
-        if let Some(error) = error.downcast_ref::<tadoc_gpu::Error>() {
-            return Self::Gpu { what: error.to_string() };
-        }
+        let error = match error.downcast::<tadoc_gpu::Error>() {
+            Ok(error) => return Self::Gpu(*error),
+            Err(error) => error,
+        };
         #[cfg(feature = "pool")]
         let error = match error.downcast::<tadoc_pool::Error>() {
             Ok(error) => return (*error).into(),

@@ -60,7 +60,7 @@
 //! - [`view`]: from archives and an analyzer to the grammar over terms that tasks run on.
 //! - [`build`]: what compressing is made of: lexers, dictionary, grammar builders.
 //! - [`progress`]: observers, which see how far work has come and may end it.
-//! - [`error`]: what can go wrong, worded for the person who meets it.
+//! - [`error`]: what can go wrong, as facts; advice is up to the program.
 //! - [`new_file`]: files that get their name when they are whole.
 //! - [`threads`]: pools of threads, where the system may refuse to start them.
 //! - [`text`]: names and other bytes as text that can be printed, and back.
@@ -80,7 +80,7 @@
 //! itself at a signal, without waiting for the work, calls [`unfinished::remove_all`] first.
 //!
 //! Archives, views and pools are mapped: if someone truncates one while it is read, the process gets SIGBUS.
-//! [`exit_on_truncated_files`] makes a message and an exit code of that.
+//! [`exit_on_truncated_files`] gives a message and an exit code instead.
 
 pub mod access;
 pub mod analytics;

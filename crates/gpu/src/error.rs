@@ -1,23 +1,20 @@
-//! What can go wrong on a device.
+//! What can go wrong on a device: facts, and no advice, which depends on the program that asks.
 
 /// A result of this crate.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Why a device did not do what was asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
 pub enum Error {
     /// No device that can be used, or none of the name asked for.
-    #[error(
-        "no GPU can be used: {why}; `tadoc devices` lists what there is, `--backend cpu` does without"
-    )]
+    #[error("no GPU can be used: {why}")]
     NoDevice {
         /// What was looked for, and what was found.
         why: String,
     },
     /// More memory than is free.
-    #[error(
-        "{device} has {free} bytes of memory free and {needed} are needed; give it less, or take `--backend cpu`"
-    )]
+    #[error("{device} has {free} bytes of memory free, and {needed} are needed")]
     TooLittleMemory {
         /// The device's name.
         device: String,
@@ -28,8 +25,8 @@ pub enum Error {
     },
     /// The network is larger than the device, and what its pieces answer is more than may be held to be merged.
     #[error(
-        "--memory {given} is too little: the grammar is larger than the GPU's memory, and merging what its pieces answer takes \
-         {needed} bytes or more; allow more, or take `--backend cpu`"
+        "too little memory: the grammar is larger than the GPU's, and merging the answers of its \
+         pieces takes at least {needed} bytes, {given} are allowed"
     )]
     TooMuchToMerge {
         /// Bytes allowed.
@@ -38,7 +35,7 @@ pub enum Error {
         needed: u64,
     },
     /// What was asked is beyond what the kernels do, though not beyond the processor's.
-    #[error("{what} is more than the GPU backend does; take `--backend cpu`")]
+    #[error("the GPU backend does not support {what}")]
     Unsupported {
         /// What was asked.
         what: String,
@@ -54,9 +51,7 @@ pub enum Error {
         log: String,
     },
     /// A call of the driver failed: the device was lost, or is in a bad state.
-    #[error(
-        "{device} failed in {call}: {what}; it may have been reset or taken away, `--backend cpu` does without it"
-    )]
+    #[error("{device} failed in {call}: {what}")]
     Device {
         /// The device's name.
         device: String,

@@ -60,7 +60,7 @@ impl Packing {
     pub fn new(n: u32, item_count: u32) -> Result<Self> {
         let bits = (u32::BITS - item_count.saturating_sub(1).leading_zeros()).max(1);
         if !(1..=LONGEST).contains(&n) || n * bits > 128 {
-            let what = format!("a sequence of {n} terms, each one of {item_count},");
+            let what = format!("a sequence of {n} terms, each one of {item_count}");
             return Err(Error::Unsupported { what });
         }
         Ok(Self { n, bits })

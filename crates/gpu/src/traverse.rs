@@ -29,7 +29,7 @@ fn check_length(network: &ResidentNetwork) -> Result<()> {
         return Ok(());
     }
     Err(Error::Unsupported {
-        what: format!("a text of {} words, counted by document,", network.length),
+        what: format!("a text of {} words, counted by document", network.length),
     })
 }
 

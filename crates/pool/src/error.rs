@@ -1,4 +1,4 @@
-//! What can go wrong with a pool, worded for the person who meets it: what was expected, what was found, what to do.
+//! What can go wrong with a pool: facts, and no advice, which depends on the program that asks.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 #[non_exhaustive]
 pub enum Error {
     /// The pool's file cannot be made, mapped, grown or synced.
-    #[error("the pool {}: {source}", path.display())]
+    #[error("cannot access the pool {}", path.display())]
     Io {
         /// Which one.
         path: PathBuf,
@@ -18,9 +18,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// The device is full.
-    #[error(
-        "the pool {} cannot grow to {needed} bytes: {source}; make room, or give it another place with --pool", path.display()
-    )]
+    #[error("the pool {} cannot grow to {needed} bytes", path.display())]
     NoRoom {
         /// Which one.
         path: PathBuf,
@@ -30,9 +28,7 @@ pub enum Error {
         source: std::io::Error,
     },
     /// Another process works in it.
-    #[error(
-        "the pool {} is in use by another process; wait for it, or give another file with --pool", path.display()
-    )]
+    #[error("the pool {} is in use by another process", path.display())]
     InUse {
         /// Which one.
         path: PathBuf,
@@ -42,7 +38,8 @@ pub enum Error {
     Cancelled,
     /// The file is something else.
     #[error(
-        "{} is not a pool: expected the bytes that a pool begins with, found others; it was left as it is, give another file with --pool",
+        "{} is not a pool: expected the bytes that a pool begins with, found others; it was left \
+         as it is",
         path.display()
     )]
     NotAPool {
@@ -51,7 +48,8 @@ pub enum Error {
     },
     /// The pool is of another version of tadoc.
     #[error(
-        "the pool {} has version {found}, this tadoc works in version {supported}; delete it, or give another file with --pool", path.display()
+        "the pool {} has format version {found}; version {supported} is supported",
+        path.display()
     )]
     OtherVersion {
         /// Which one.
@@ -63,8 +61,9 @@ pub enum Error {
     },
     /// The pool is of another archive, or of this one before it was changed.
     #[error(
-        "the pool {} is of another archive, or of this one before a change (expected fingerprint {:016x}{:016x}, found {:016x}{:016x}); \
-         delete it, or give another file with --pool", path.display(), expected[0], expected[1], found[0], found[1]
+        "the pool {} is of another archive, or of this one before a change: its fingerprint is \
+         {:016x}{:016x}, expected {:016x}{:016x}",
+        path.display(), found[0], found[1], expected[0], expected[1]
     )]
     OtherArchive {
         /// Which one.
@@ -76,7 +75,7 @@ pub enum Error {
     },
     /// The header's checksum is wrong.
     #[error(
-        "the header of the pool {} is damaged: its bytes are not those that were written; delete the file, or give another one with --pool",
+        "the header of the pool {} is damaged: its bytes are not those that were written",
         path.display()
     )]
     DamagedHeader {
@@ -85,7 +84,8 @@ pub enum Error {
     },
     /// What was just written is not what is read.
     #[error(
-        "the pool {} has other bytes than were just written to it, so its device is failing; give it another place with --pool", path.display()
+        "the pool {} has other bytes than were just written to it: its device is failing",
+        path.display()
     )]
     FailingDevice {
         /// Which one.
@@ -95,7 +95,7 @@ pub enum Error {
     #[error(transparent)]
     Core(tadoc_core::Error),
     /// The pool cannot do this at all.
-    #[error("the pool backend cannot do this: {what}; use --backend cpu")]
+    #[error("the pool backend does not support {what}")]
     Unsupported {
         /// What is too much for it.
         what: String,

@@ -106,7 +106,7 @@ impl Pool {
         folder: Option<PathBuf>,
     ) -> Result<Self> {
         if cfg!(target_endian = "big") {
-            let what = "a pool has numbers in the other byte order than this machine".into();
+            let what = "big-endian machines".into();
             return Err(Error::Unsupported { what });
         }
         let space = Space::new(medium);

@@ -50,7 +50,7 @@ pub struct Answer {
 }
 
 /// How an answer was come by, and what of.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct Explanation {
     /// Where the task ran; not [`Choice::Auto`].

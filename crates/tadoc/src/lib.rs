@@ -72,14 +72,14 @@ pub use select::match_names;
 pub use tadoc_core::answer::{Column, ColumnKind, Entries, Names, Position, Rows, Value};
 pub use tadoc_core::archive::{Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
-pub use tadoc_core::{Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
+pub use tadoc_core::{Error as ArchiveError, Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use tadoc_engine::access::{Bm25, Index, Query as SearchQuery};
 pub use tadoc_engine::backend::{Choice as Backend, PoolReport};
 pub use tadoc_engine::grep::{
     Binary, Case, Line, Options as GrepOptions, Pattern, Summary, Syntax, Want,
 };
 #[cfg(feature = "pool")]
-pub use tadoc_engine::pool::{Patience, Persist};
+pub use tadoc_engine::pool::{Error as PoolError, Patience, Persist};
 pub use tadoc_engine::view::{Origin, store as store_view};
 pub use tadoc_engine::{
     Analyzer, Builder, CompressOptions, CompressReport, Corpus as Archive, CorpusFile as File,
@@ -108,5 +108,5 @@ pub mod files {
 #[cfg(feature = "gpu")]
 pub mod devices {
     pub use tadoc_engine::gpu::device::{Api, DeviceInfo, list};
-    pub use tadoc_engine::gpu::{Device, Measured, measure};
+    pub use tadoc_engine::gpu::{Device, Error, Measured, measure};
 }

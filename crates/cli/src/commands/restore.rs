@@ -11,7 +11,7 @@ use tadoc::{Archive, Error, Existing, File, SkippedFile, Split, match_names};
 
 use super::{about, open, summary};
 use crate::arguments::examples;
-use crate::failure::{Outcome, print_error};
+use crate::failure::{Outcome, message, print_error};
 use crate::output::Output;
 use crate::progress::Progress;
 use crate::units;
@@ -161,7 +161,7 @@ impl Restore {
         match damaged {
             None => Ok(Outcome::Done),
             Some(error) => {
-                print_error(&format!("{}: {error}", self.archive.display()));
+                print_error(&format!("{}: {}", self.archive.display(), message(&error)));
                 Ok(Outcome::Negative)
             }
         }
@@ -171,13 +171,12 @@ impl Restore {
 /// Why a file was not restored, and what to do.
 fn told(skipped: &SkippedFile) -> String {
     match &skipped.error {
-        Error::Exists { path } => format!(
-            "{} exists already; --force replaces it, --skip-existing passes over it",
-            path.display()
-        ),
-        error @ Error::WrongDigest { .. } => {
-            format!("{:?} is not restored: {error}", escape(&skipped.name))
+        error @ Error::Exists { .. } => {
+            format!("{error}; --force replaces it, --skip-existing passes over it")
         }
-        error => error.to_string(),
+        error @ Error::WrongDigest { .. } => {
+            format!("{:?} is not restored: {}", escape(&skipped.name), message(error))
+        }
+        error => message(error),
     }
 }

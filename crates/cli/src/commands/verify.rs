@@ -76,7 +76,7 @@ impl Verify {
         match result.map_err(anyhow::Error::from) {
             Ok((report, edits)) => self.print_whole(archive, &report, edits)?,
             Err(error) if damaged => {
-                let error = failure::message(&error);
+                let error = failure::message(error.as_ref());
                 if self.json {
                     self.print_json(archive, false, Found::Damaged { error: &error })?;
                 }

@@ -482,7 +482,7 @@ fn a_full_disk_is_told_by_every_format() {
             writer.finish()
         };
         let error = write().unwrap_err();
-        let message = crate::failure::message(&error);
+        let message = crate::failure::message(error.as_ref());
         assert!(message.starts_with("/dev/full: No space left"), "{format:?}: {message}");
         let kind = error.downcast_ref::<std::io::Error>().map(std::io::Error::kind);
         assert_eq!(kind, Some(std::io::ErrorKind::StorageFull), "{format:?}");

@@ -122,7 +122,7 @@ fn documents_by_name_and_glob() {
         let none = folder.run(&[command, "c.tdc", "tide", "--document", "*.none"]).exits(1);
         none.says("no document matches");
         let wrong = folder.run(&[command, "c.tdc", "tide", "--document", "none"]).exits(2);
-        wrong.says("has no document");
+        wrong.says("has no document").says("; `tadoc list` shows what it has");
     }
     folder.run(&["sample", "c.tdc", "--document", "*.none"]).exits(1).says("no document matches");
 }

@@ -251,7 +251,7 @@ fn little_memory_changes_nothing_or_is_refused() {
             assert!(run.exits(0).bytes() == whole.bytes(), "{command:?}");
             answered += 1;
         } else {
-            run.exits(2).says("--memory 40960 is too little");
+            run.exits(2).says("bytes are needed, 40960 are allowed; raise --memory");
         }
     }
     // Most work needs no more, or goes in several passes.
@@ -571,7 +571,7 @@ fn what_is_refused() {
         folder.run(flags).exits(2);
     }
     let little = folder.run(&["ranked-inverted-index", "c.tdc", "--memory", "1"]).exits(2);
-    little.says("--memory 1 is too little");
+    little.says("bytes are needed, 1 are allowed; raise --memory");
     assert_eq!(folder.read("taken.tsv"), b"precious");
     assert_eq!(folder.names(), ["c.tdc", "taken.tsv", "text"]);
 }
@@ -671,7 +671,10 @@ fn stored_views_answer_the_same_and_stale_ones_are_told() {
 
     folder.write("text", prose(10_000));
     folder.run(&["compress", "text", "-o", "c.tdc", "--force"]).succeeds();
-    folder.run(&["word-count", "c.tdc"]).exits(0).says("c.tdc.view cannot be used");
+    let refused = folder.run(&["word-count", "c.tdc"]).exits(0);
+    refused.says("c.tdc.view cannot be used: malformed: it is of another archive").says(
+        "; delete it, or make it again with `tadoc index --view`; the archive itself is read",
+    );
     folder.run(&["index", "c.tdc"]).exits(2);
     folder.run(&["index", "--view", "missing.tdc"]).exits(2).says("missing.tdc");
 }

@@ -111,7 +111,10 @@ fn memory_and_segments() {
     let folder = Folder::new();
     folder.write("a", crate::folder::prose(200_000));
     folder.run(&["compress", "a", "-o", "c.tdc", "--memory", "256M"]).succeeds();
-    folder.run(&["compress", "a", "-o", "d.tdc", "--memory", "1K"]).exits(2).says("too little");
+    folder
+        .run(&["compress", "a", "-o", "d.tdc", "--memory", "1K"])
+        .exits(2)
+        .says("too little memory");
     let wrong: Run = folder.run(&["compress", "a", "-o", "d.tdc", "--memory", "lots"]).exits(2);
     assert!(wrong.stderr().contains("expected a size such as 512M"), "{}", wrong.stderr());
     assert!(fs::metadata(folder.path("d.tdc")).is_err());

@@ -75,7 +75,10 @@ fn what_a_pool_cannot_do_is_refused() {
     let refused = |arguments: &[&str], why: &str| {
         folder.run(arguments).exits(2).says(why);
     };
-    refused(&["sort", "c.tdc", "--backend", "pool"], "--pool FILE");
+    refused(
+        &["sort", "c.tdc", "--backend", "pool"],
+        "needs a file to work in; give one with `--pool FILE`",
+    );
     refused(&["sort", "c.tdc", "--pool", "c.pool"], "--backend pool");
     refused(&["sort", "c.tdc", "--backend", "cpu", "--persist", "none"], "--backend pool");
     folder.run(&["tfidf", "c.tdc", "--backend", "pool", "--pool", "c.pool"]).exits(2);
@@ -84,12 +87,14 @@ fn what_a_pool_cannot_do_is_refused() {
     folder.write("other.pool", "no pool at all");
     let other = ["sort", "c.tdc", "--backend", "pool", "--pool", "other.pool"];
     refused(&other, "not a pool");
+    refused(&other, "; give another file with --pool");
 
     let asked = ["sort", "c.tdc", "--backend", "pool", "--pool", "c.pool"];
     folder.run(&asked).succeeds();
     folder.write("text/d", prose(10));
     folder.run(&["compress", "text", "-o", "c.tdc", "--force"]).succeeds();
     refused(&asked, "of another archive");
+    refused(&asked, "; delete it, or give another file with --pool");
 }
 
 /// Every task is killed at points that are spread over its work, told by the length of the pool, on a new pool and on one that was left

@@ -90,7 +90,8 @@ fn what_is_not_there() {
     folder.run(&["restore", "c.tdc", "*.log"]).exits(1).says("no document matches");
     for command in ["list", "info", "verify"] {
         folder.run(&[command, "missing.tdc"]).exits(2).says("missing.tdc");
-        folder.run(&[command, "a"]).exits(2).says("not a tadoc archive");
+        let refused = folder.run(&[command, "a"]).exits(2);
+        refused.says("not a tadoc archive: ").says("; expected a file made by `tadoc compress`");
         folder.run(&[command, "empty"]).exits(2).says("empty");
     }
 }

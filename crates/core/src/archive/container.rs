@@ -157,7 +157,8 @@ impl Header {
             return Err(Error::Checksum { what: "the header".into(), expected, found });
         }
         if version == 0 || version > VERSION {
-            return Err(Error::UnsupportedVersion { found: version, supported: VERSION });
+            let what = "the archive";
+            return Err(Error::UnsupportedVersion { what, found: version, supported: VERSION });
         }
         if flags != 0 || reserved != 0 {
             return Err(reader.malformed("it has flags that this version does not know"));

@@ -7,20 +7,18 @@ use memmap2::{Mmap, MmapOptions};
 use signal_hook::consts::SIGBUS;
 use signal_hook::low_level;
 
-const TRUNCATED: &[u8] = b"tadoc: a file was truncated while it was read, or its disk is full or \
-failed (SIGBUS); run `tadoc verify`, and fetch or copy the archive again if it is damaged\n";
 const BAD_INPUT: i32 = 2;
 
-/// From now on, a read of a mapped file that was truncated meanwhile ends the process with a message on
-/// standard error and exit code 2. Without this call it is killed by SIGBUS. For commands: a library must
-/// not decide how its process ends.
+/// From now on, a read of a mapped file that was truncated meanwhile, or whose disk is full or failed,
+/// ends the process with this message on standard error and exit code 2. Without this call it is
+/// killed by SIGBUS. For commands: a library must not decide how its process ends.
 ///
 /// # Errors
 /// What the system says if the signal cannot be handled.
 #[allow(unsafe_code)]
-pub fn exit_on_truncated_files() -> io::Result<()> {
-    let end = || {
-        let _ = rustix::io::write(rustix::stdio::stderr(), TRUNCATED);
+pub fn exit_on_truncated_files(message: &'static str) -> io::Result<()> {
+    let end = move || {
+        let _ = rustix::io::write(rustix::stdio::stderr(), message.as_bytes());
         low_level::exit(BAD_INPUT);
     };
     // SAFETY: the handler calls write and _exit, which are async-signal-safe; nothing is allocated or

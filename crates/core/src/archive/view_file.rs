@@ -33,22 +33,8 @@ pub fn write_view(view: &View, root_counts: &[u32], archive: &Archive) -> Result
 /// the view has counts instead. Whatever is wrong with it is an [`Error::StoredView`].
 pub fn open_view(archive: &Archive, documents: u64, counts_only: bool) -> Result<Option<View>> {
     let path = view_path(archive.path());
-    open(&path, archive, documents, counts_only).map_err(|error| {
-        // What is said about archives is to be said about the view.
-        let reason = match error {
-            Error::Checksum { .. } => "its bytes are not those that were written".to_string(),
-            Error::Truncated { needed, available, .. } => {
-                format!("it has {available} bytes and should have {needed}")
-            }
-            Error::UnsupportedVersion { found, supported } => {
-                format!("it has version {found}, this tadoc reads version {supported}")
-            }
-            Error::Malformed { what } => what,
-            Error::Io { source, .. } => source.to_string(),
-            other => other.to_string(),
-        };
-        Error::StoredView { path, reason }
-    })
+    open(&path, archive, documents, counts_only)
+        .map_err(|error| Error::StoredView { path, source: Box::new(error) })
 }
 
 fn open(path: &Path, archive: &Archive, documents: u64, counts_only: bool) -> Result<Option<View>> {

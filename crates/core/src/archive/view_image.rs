@@ -218,7 +218,8 @@ fn read_header(image: &[u8], fingerprint: Fingerprint) -> Result<[u64; ARRAYS]> 
     }
     let version = reader.u32()?;
     if version != VERSION {
-        return Err(Error::UnsupportedVersion { found: version, supported: VERSION });
+        let (found, supported) = (version, VERSION);
+        return Err(Error::UnsupportedVersion { what: WHAT, found, supported });
     }
     reader.u32()?;
     let image_bytes = reader.u64()?;

@@ -22,6 +22,7 @@ const CHECKED_AT_ONCE: usize = 1 << 14;
 
 /// What is wrong with a grammar that was put together by hand or read from a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum GrammarError {
     /// A symbol is neither a token nor a rule.
     #[error("symbol {symbol} at position {position} is beyond the {limit} symbols that exist")]

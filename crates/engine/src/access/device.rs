@@ -51,8 +51,8 @@ pub struct DeviceAccess {
     spans: Mutex<Vec<(Mark, Mark)>>,
 }
 
-fn failed(error: tadoc_gpu::Error) -> Error {
-    Error::Gpu { what: error.to_string() }
+fn unsupported(what: &str) -> Error {
+    Error::Gpu(tadoc_gpu::Error::Unsupported { what: what.to_owned() })
 }
 
 /// A segment as plain rows of numbers.
@@ -137,11 +137,11 @@ impl DeviceAccess {
             let least = own.device.info().memory / SHARE_OF_BATCHES;
             let resident = match own.load(number)? {
                 Ok(resident) => {
-                    let free = own.device.free_memory().map_err(failed)?;
+                    let free = own.device.free_memory()?;
                     (free >= least).then_some(resident)
                 }
                 Err(tadoc_gpu::Error::TooLittleMemory { .. }) => None,
-                Err(error) => return Err(failed(error)),
+                Err(error) => return Err(error.into()),
             };
             own.segments.push(resident);
         }
@@ -169,7 +169,7 @@ impl DeviceAccess {
     /// [`Error::Gpu`] if the device fails.
     pub fn device_time(&self) -> Result<Duration> {
         let spans = self.spans.lock().unwrap_or_else(PoisonError::into_inner);
-        spans.iter().map(|(start, end)| end.since(start).map_err(failed)).sum()
+        spans.iter().map(|(start, end)| Ok(end.since(start)?)).sum()
     }
 
     /// Notes the time that the device takes for a part of a batch.
@@ -218,18 +218,25 @@ impl DeviceAccess {
             }
         }
         for (number, of_segment) in segments.iter().enumerate() {
-            if let Err(error) = self.run_segment(number, of_segment, &mut results) {
-                let what = error.to_string();
-                let (extracts, words) =
-                    (&of_segment.extracts, [&of_segment.counts, &of_segment.searches]);
-                let all = extracts.iter().map(|(operation, _)| operation);
-                for &operation in
-                    all.chain(words.into_iter().flatten().map(|(operation, _)| operation))
-                {
-                    results[operation] = Some(Err(Error::Gpu { what: what.clone() }));
+            let Err(error) = self.run_segment(number, of_segment, &mut results) else { continue };
+            let (extracts, words) =
+                (&of_segment.extracts, [&of_segment.counts, &of_segment.searches]);
+            let all = extracts.iter().map(|(operation, _)| *operation);
+            let all = all.chain(words.into_iter().flatten().map(|(operation, _)| *operation));
+            match error {
+                Error::Gpu(error) => {
+                    all.for_each(|operation| results[operation] = Some(Err(error.clone().into())));
                 }
+                // The processor reads the same archive, and tells what is wrong with it.
+                _ if self.inserted.is_empty() => rest.extend(all),
+                _ => all.for_each(|operation| {
+                    let what = "text that cannot be read beside what was inserted";
+                    results[operation] = Some(Err(unsupported(what)));
+                }),
             }
         }
+        rest.sort_unstable();
+        rest.dedup();
         let of_processor: Vec<Operation> =
             rest.iter().map(|&number| operations[number].clone()).collect();
         for (number, result) in rest.into_iter().zip(self.access.run(&of_processor)) {
@@ -274,9 +281,7 @@ impl DeviceAccess {
             return Ok(true);
         }
         if !self.inserted.is_empty() {
-            let what = "text was inserted on the GPU, and words can be asked for only as the text was before; \
-                        open the edited archive again";
-            return Err(Error::Gpu { what: what.to_owned() });
+            return Err(unsupported("words of a text into which it has inserted"));
         }
         let (Operation::Search { document, .. } | Operation::Count { document, .. }) = operation
         else {
@@ -345,16 +350,16 @@ impl DeviceAccess {
         let resident = match &self.segments[number] {
             Some(resident) => resident,
             None => {
-                loaded = self.load(number)?.map_err(failed)?;
+                loaded = self.load(number)??;
                 &loaded
             }
         };
-        let most = self.device.free_memory().map_err(failed)? / SHARE_OF_RESULTS;
+        let most = self.device.free_memory()? / SHARE_OF_RESULTS;
         for (range, _) in rounds(extracts.iter().map(|(_, extract)| extract.length.into()), most) {
-            self.run_extracts(resident, &extracts[range], results).map_err(failed)?;
+            self.run_extracts(resident, &extracts[range], results)?;
         }
         if !counts.is_empty() {
-            let counted = self.count(resident, counts).map_err(failed)?;
+            let counted = self.count(resident, counts)?;
             for ((operation, _), count) in counts.iter().zip(counted) {
                 if let Some(Ok(Outcome::Count(sum))) = &mut results[*operation] {
                     *sum += u64::from(count);
@@ -362,7 +367,7 @@ impl DeviceAccess {
             }
         }
         if !searches.is_empty() {
-            let counted = self.count(resident, searches).map_err(failed)?;
+            let counted = self.count(resident, searches)?;
             let places = counted.iter().map(|&count| count.into());
             for (range, found) in rounds(places, (most / BYTES_OF_PLACE).min(u32::MAX.into())) {
                 if found > 0 {
@@ -411,10 +416,10 @@ impl DeviceAccess {
         asked: &[(usize, Asked<'_>)],
         results: &mut [Option<Result<Outcome>>],
     ) -> Result<()> {
-        let words = self.words(asked).map_err(failed)?;
+        let words = self.words(asked)?;
         let found = self.timed(|| resident.search(&words, &resident.count(&words)?));
-        let found = found.map_err(failed)?;
-        let (places, starts) = found.download().map_err(failed)?;
+        let found = found?;
+        let (places, starts) = found.download()?;
         let parts = self.access.parts_of_segment(number);
         let lists: Vec<Vec<(u32, Vec<u64>)>> = starts
             .par_windows(2)
@@ -441,9 +446,7 @@ impl DeviceAccess {
             let (part, offset) = self.part_of_insert(document, offset)?;
             let Part { segment, place, .. } = self.access.parts[part];
             if self.segments[segment as usize].is_none() {
-                let what = "text can be inserted only into segments that stay on the GPU, and not all have room there; \
-                            take `--backend cpu`";
-                return Err(Error::Gpu { what: what.to_owned() });
+                return Err(unsupported("inserts into a segment that has no room to stay there"));
             }
             let offset = offset.map(|offset| offset as u32);
             of_segments[segment as usize].push((part, Insert { document: place, offset, text }));
@@ -457,8 +460,8 @@ impl DeviceAccess {
                 continue;
             };
             let (parts, inserts): (Vec<usize>, Vec<Insert<'_>>) = inserts.into_iter().unzip();
-            let uploaded = Inserts::upload(&self.device, &inserts).map_err(failed)?;
-            let inserted = self.timed(|| segment.inserted(&uploaded)).map_err(failed)?;
+            let uploaded = Inserts::upload(&self.device, &inserts)?;
+            let inserted = self.timed(|| segment.inserted(&uploaded))?;
             made.push((number, inserted));
             let lengths = inserts.into_iter().map(|insert| insert.text.len() as u64);
             longer.extend(parts.into_iter().zip(lengths));
@@ -534,10 +537,7 @@ fn as_insert<'t>(edit: &Edit<'t>) -> Result<InSequence<'t>> {
     match *edit {
         Edit::Insert { document, offset, text } => Ok((document, Some(offset), text)),
         Edit::Append { document, text } => Ok((document, None, text)),
-        _ => {
-            let what = "only inserts and appends can be made on the GPU; take `--backend cpu`";
-            Err(Error::Gpu { what: what.to_owned() })
-        }
+        _ => Err(unsupported("edits that are neither inserts nor appends")),
     }
 }
 

@@ -7,7 +7,7 @@ use tadoc_core::archive::{Archive, FastPart, Index, IndexWriter};
 use super::build;
 use super::segment::Segment;
 use crate::corpus::{Corpus, OpenOptions};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase, step};
 use crate::threads;
 
@@ -27,10 +27,7 @@ pub(crate) fn check(corpus: &Corpus) -> Result<()> {
                 && archive.word_documents(number)? == build::word_documents(&derived)?;
         }
         if !holds {
-            return Err(tadoc_core::Error::malformed(format!(
-                "the index of segment {number} is not that of its text; `tadoc index` makes a new one"
-            ))
-            .into());
+            return Err(Error::WrongIndex { segment: number });
         }
     }
     Ok(())

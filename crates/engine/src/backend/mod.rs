@@ -187,8 +187,9 @@ impl Backends {
             choice => (choice, String::new()),
         };
         match self.run(choice, reason, view, task, limits) {
-            Err(Error::Gpu { what }) if self.choice == Choice::Auto => {
-                self.run(Choice::Cpu, what, view, task, limits)
+            #[cfg(feature = "gpu")]
+            Err(Error::Gpu(error)) if self.choice == Choice::Auto => {
+                self.run(Choice::Cpu, error.to_string(), view, task, limits)
             }
             run => run,
         }
@@ -207,9 +208,13 @@ impl Backends {
     ) -> Result<T::Answer> {
         match self.choice {
             Choice::Auto | Choice::Cpu => Ok(self.cpu.run(view, task, memory)?),
+            #[cfg(feature = "gpu")]
             Choice::Gpu => {
-                Err(Error::Gpu { what: format!("GPUs do not have the task {}", task.name()) })
+                let what = format!("the task {}", task.name());
+                Err(tadoc_gpu::Error::Unsupported { what }.into())
             }
+            #[cfg(not(feature = "gpu"))]
+            Choice::Gpu => Err(Error::NoGpuBackend),
             #[cfg(feature = "pool")]
             Choice::Pool => Ok(self.pool.as_ref().ok_or(Error::NoPool)?.run(view, task, memory)?),
             #[cfg(not(feature = "pool"))]
@@ -272,7 +277,7 @@ impl Backends {
 #[cfg(not(feature = "gpu"))]
 impl Backends {
     fn first_done(&self, _: &View, _: Task) -> (Choice, String) {
-        (Choice::Cpu, "this tadoc was built without the GPU backend".into())
+        (Choice::Cpu, "this build has no GPU backend".into())
     }
 
     fn gpu_backend(&self) -> Result<&dyn Backend> {
@@ -304,8 +309,7 @@ impl Backends {
     }
 
     fn gpu_backend(&self) -> Result<&dyn Backend> {
-        let gpu = self.gpu().map_err(|error| Error::Gpu { what: error.to_string() })?;
-        Ok(gpu)
+        Ok(self.gpu().map_err(Clone::clone)?)
     }
 
     fn device_name(&self) -> Option<String> {
@@ -339,7 +343,7 @@ impl Backends {
         match self.gpu() {
             Ok(gpu) => Ok(Some(Arc::clone(gpu.device()))),
             Err(_) if self.choice == Choice::Auto => Ok(None),
-            Err(error) => Err(Error::Gpu { what: error.to_string() }),
+            Err(error) => Err(error.clone().into()),
         }
     }
 

@@ -58,7 +58,7 @@ impl Reads {
         let loaded =
             device.map(|device| DeviceAccess::new(Arc::clone(&access), device)).transpose();
         let device = match loaded {
-            Err(crate::Error::Gpu { .. }) if choice == Choice::Auto => None,
+            Err(crate::Error::Gpu(_)) if choice == Choice::Auto => None,
             loaded => loaded?,
         };
         Ok(Self { access, device, choice })
@@ -81,7 +81,7 @@ impl Reads {
     #[cfg(feature = "gpu")]
     fn mend(&self, operations: &[Operation], outcomes: &mut [Result<Outcome>]) {
         let failed: Vec<usize> = (0..operations.len())
-            .filter(|&place| matches!(outcomes[place], Err(crate::Error::Gpu { .. })))
+            .filter(|&place| matches!(outcomes[place], Err(crate::Error::Gpu(_))))
             .collect();
         let again: Vec<Operation> = failed.iter().map(|&place| operations[place].clone()).collect();
         for (place, outcome) in failed.into_iter().zip(self.access.run(&again)) {

@@ -12,7 +12,7 @@ use tadoc_gpu::access::{Insert, InsertPlaces, order};
 
 use super::ledger::Ledger;
 use super::offsets;
-use crate::error::{Error, Result};
+use crate::error::Result;
 
 /// As [`offsets::sequence_of`].
 pub(super) fn sequence_of<'t>(
@@ -45,7 +45,7 @@ pub(super) fn sequence_of<'t>(
     let (numbers, before) = match ordered() {
         Ok(ordered) => ordered,
         Err(tadoc_gpu::Error::Unsupported { .. }) => return offsets::sequence_of(edits, ledger),
-        Err(error) => return Err(Error::Gpu { what: error.to_string() }),
+        Err(error) => return Err(error.into()),
     };
     let in_order: Vec<(Insert<'t>, u64, u32)> = numbers
         .iter()

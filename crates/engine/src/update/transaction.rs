@@ -262,7 +262,7 @@ impl Transaction {
         #[cfg(feature = "gpu")]
         if let Some((device, choice)) = &self.device {
             match super::device::sequence_of(edits, ledger, device) {
-                Err(Error::Gpu { .. }) if *choice == Choice::Auto => {}
+                Err(Error::Gpu(_)) if *choice == Choice::Auto => {}
                 sequence => return sequence.and_then(|sequence| ledger.check_growths(sequence)),
             }
         }

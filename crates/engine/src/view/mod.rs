@@ -11,6 +11,7 @@ mod segment;
 mod terms;
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use rayon::prelude::*;
 use tadoc_core::archive::{open_view, write_view};
@@ -30,14 +31,14 @@ const NONE: u32 = u32::MAX;
 const RENUMBERED_AT_ONCE: usize = 1 << 16;
 
 /// Where a view came from.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub enum Origin {
     /// Decoded from the archives.
     Archive,
     /// Stored beside the archives, and mapped.
     Stored,
     /// Decoded from the archives, as a view that is stored cannot be used; and why.
-    Refused(String),
+    Refused(Arc<Error>),
     /// In a pool, from an earlier question.
     Pool,
 }
@@ -73,13 +74,19 @@ pub fn open(
     let mut stored = Vec::with_capacity(corpora.len());
     for corpus in corpora {
         let view = open_view(corpus.archive(), corpus.summary().documents, counts_only);
-        match &view {
-            Ok(Some(_)) => {}
-            Ok(None) if origin == Origin::Stored => origin = Origin::Archive,
-            Ok(None) => {}
-            Err(error) => origin = Origin::Refused(error.to_string()),
-        }
-        stored.push(view.unwrap_or(None));
+        stored.push(match view {
+            Ok(Some(view)) => Some(view),
+            Ok(None) => {
+                if matches!(origin, Origin::Stored) {
+                    origin = Origin::Archive;
+                }
+                None
+            }
+            Err(error) => {
+                origin = Origin::Refused(Arc::new(error.into()));
+                None
+            }
+        });
     }
     if as_it_is && let Some(view) = stored[0].take() {
         return Ok((view, origin));

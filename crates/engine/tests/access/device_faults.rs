@@ -47,8 +47,8 @@ fn check(
     let backends = Backends::with_device(Choice::Gpu, Arc::clone(device));
     let reads = match Reads::new(Arc::clone(access), &backends, 0) {
         Ok(reads) => reads,
-        Err(Error::Gpu { what }) => {
-            assert!(what.contains(said), "{what}");
+        Err(Error::Gpu(error)) => {
+            assert!(error.to_string().contains(said), "{error}");
             return asked.len();
         }
         Err(error) => panic!("{error}"),

@@ -78,8 +78,9 @@ fn check(
         Ok((found, reason)) => {
             assert!(found == expected && reason.is_none() && on_device, "{task:?} {limits:?}");
         }
-        Err(Error::Gpu { what }) => {
-            assert!(what.contains(said) && !on_device, "{task:?} {limits:?}: {what}");
+        Err(Error::Gpu(error)) => {
+            let is_told = error.to_string().contains(said);
+            assert!(is_told && !on_device, "{task:?} {limits:?}: {error}");
         }
         Err(error) => panic!("{task:?} {limits:?}: {error}"),
     }

@@ -54,7 +54,7 @@ impl Cat {
             let written = self.write(corpus, &documents, &mut output, &mut damaged);
             output.finish(written)?;
             let outcome = if damaged.is_empty() { Outcome::Done } else { Outcome::Negative };
-            damaged.into_iter().for_each(|error| print_error(&message(&error.into())));
+            damaged.iter().for_each(|error| print_error(&message(error)));
             Ok(outcome)
         })
     }

@@ -20,7 +20,7 @@ use crate::commands::backend::TaskBackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
 use crate::commands::batch::{self, PACK_BYTES, Tally, result};
-use crate::failure::Outcome;
+use crate::failure::{Outcome, message};
 use crate::output::Output;
 
 /// About how many bytes a line of operations has.
@@ -211,7 +211,7 @@ impl Run<'_> {
             .map(|read| match read {
                 Ok(read) => match answers.next() {
                     Some(Ok(answer)) => Ok((read, answer)),
-                    Some(Err(error)) => Err(error.innermost().to_string()),
+                    Some(Err(error)) => Err(message(error.innermost())),
                     None => Err("it was not run".into()),
                 },
                 Err(wrong) => Err(wrong.clone()),

@@ -20,7 +20,7 @@ use self::by_archive::Numbered;
 use self::explain::Costs;
 use super::archives::{WithArchive, warn_of_lexers};
 use super::backend::TaskBackendArguments;
-use crate::failure::{Outcome, print_line, print_note, print_warning};
+use crate::failure::{Outcome, message, print_line, print_note, print_warning};
 use crate::memory;
 use crate::progress::Progress;
 use crate::rows::{Format, RowWriter};
@@ -171,8 +171,8 @@ fn ask(
     let answer = asked.run_observed(&progress);
     progress.finish();
     let answer = answer?;
-    if let Origin::Refused(reason) = &answer.explanation().origin {
-        print_warning(&format!("{reason}; the archive itself is read"));
+    if let Origin::Refused(error) = &answer.explanation().origin {
+        print_warning(&format!("{}; the archive itself is read", message(error.as_ref())));
     }
     (costs.view, costs.task) = (answer.explanation().reading, answer.explanation().task);
     watch.lap();

@@ -22,7 +22,7 @@ use crate::commands::backend::BackendArguments;
 use crate::commands::batch::input::{Chunks, Line};
 use crate::commands::batch::operation::{self, Taken};
 use crate::commands::batch::{self, PACK_BYTES, Tally, result};
-use crate::failure::{Outcome, is_broken_pipe};
+use crate::failure::{Outcome, is_broken_pipe, message};
 use crate::output::Output;
 
 /// The longest line of operations: some add whole documents.
@@ -304,7 +304,7 @@ fn write(
                 }),
             ),
             Ok(Answer::Done) => result::done(&mut lines),
-            Err(error) => result::error(&mut lines, &error.to_string()),
+            Err(error) => result::error(&mut lines, &message(&error)),
         }
     }
     let written = output.json_lines(&lines).and_then(|()| output.flush());

@@ -5,6 +5,7 @@
 //! for an edit. After a write or sync that failed nobody can say what is on the disk, so the writer refuses all that follows.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use xxhash_rust::xxh64::Xxh64;
 
@@ -57,7 +58,8 @@ pub struct JournalWriter<S: Storage = FileStorage> {
     /// Room for headers, and a packed payload.
     packed: Vec<u8>,
     packer: zstd::bulk::Compressor<'static>,
-    failure: Option<String>,
+    /// What has failed, and what the system said.
+    failure: Option<(&'static str, Option<Arc<std::io::Error>>)>,
     /// [`FULL_RECORD`] and [`LONG_TEXT`], but for tests.
     pub(super) full_record: usize,
     pub(super) long_text: usize,
@@ -112,7 +114,7 @@ impl JournalWriter<FileStorage> {
     pub fn release(&mut self) {
         self.forget();
         self.lock = None;
-        self.failure.get_or_insert_with(|| "the lock of the archive was given up".into());
+        self.failure.get_or_insert(("the lock of the archive was given up", None));
     }
 
     /// Ends writing, and keeps the lock. Edits that were not committed are gone.
@@ -242,7 +244,7 @@ impl<S: Storage> JournalWriter<S> {
         self.check()?;
         if self.synced < self.next.position {
             if let Err(error) = self.storage.sync() {
-                return Err(self.fail("syncing", &error));
+                return Err(self.fail("syncing failed", error));
             }
             self.synced = self.next.position;
         }
@@ -285,7 +287,7 @@ impl<S: Storage> JournalWriter<S> {
     fn cut(&mut self) -> Result<()> {
         let cut = self.storage.truncate(self.committed.position);
         if let Err(error) = cut.and_then(|()| self.storage.sync()) {
-            return Err(self.fail("cutting off an unfinished transaction", &error));
+            return Err(self.fail("cutting off an unfinished transaction failed", error));
         }
         self.synced = self.committed.position;
         Ok(())
@@ -294,16 +296,18 @@ impl<S: Storage> JournalWriter<S> {
     fn check(&self) -> Result<()> {
         match &self.failure {
             None => Ok(()),
-            Some(reason) => {
-                Err(Error::JournalFailed { path: self.path.clone(), reason: reason.clone() })
+            Some((what, source)) => {
+                let (path, source) = (self.path.clone(), source.clone());
+                Err(Error::JournalFailed { path, what, source })
             }
         }
     }
 
-    fn fail(&mut self, what: &str, error: &std::io::Error) -> Error {
-        let reason = format!("{what} failed: {error}");
-        self.failure = Some(reason.clone());
-        Error::JournalFailed { path: self.path.clone(), reason }
+    /// Refuses all that comes after `what` has failed.
+    fn fail(&mut self, what: &'static str, error: std::io::Error) -> Error {
+        let source = Some(Arc::new(error));
+        self.failure = Some((what, source.clone()));
+        Error::JournalFailed { path: self.path.clone(), what, source }
     }
 
     /// Writes the edits of the buffer as a record.
@@ -375,7 +379,7 @@ impl<S: Storage> JournalWriter<S> {
     ) -> Result<()> {
         self.forget();
         if let Err(error) = written {
-            let failure = self.fail("writing", &error);
+            let failure = self.fail("writing failed", error);
             // What stays if this fails as well is torn.
             let cut = self.storage.truncate(self.committed.position);
             let _ = cut.and_then(|()| self.storage.sync());
