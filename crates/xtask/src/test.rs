@@ -12,7 +12,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::process::succeeds;
 use crate::project::Project;
-use crate::{debian, files, fuzz};
+use crate::{api, debian, files, fuzz};
 
 /// Each fuzzer runs for so many seconds.
 const FUZZ_SECONDS: u32 = 10;
@@ -22,13 +22,14 @@ const ATTACK: [&str; 6] = ["--seconds", "60", "--kills", "52", "--signals", "78"
 /// A step, by its name.
 type Step = (&'static str, fn(&Run) -> Result<Outcome>);
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 12] = [
     ("fmt", format),
     ("clippy", clippy),
     ("ripgrep", ripgrep),
     ("gpu", gpu),
     ("test", test),
     ("doctest", doctest),
+    ("api", api),
     ("doc", doc),
     ("python", python),
     ("formats", formats),
@@ -267,6 +268,14 @@ fn test(run: &Run) -> Result<Outcome> {
 fn doctest(run: &Run) -> Result<Outcome> {
     run.run(&mut run.cargo(&["test", "--workspace", "--doc"]))?;
     passed()
+}
+
+/// The API of the library that people use, against the list that is committed.
+fn api(run: &Run) -> Result<Outcome> {
+    if !run.project.folder_of(api::PACKAGE).is_dir() {
+        return skipped("there is no package tadoc yet");
+    }
+    Ok(Outcome::Passed(api::compare(&run.project, api::PACKAGE)?))
 }
 
 fn doc(run: &Run) -> Result<Outcome> {
