@@ -1,7 +1,7 @@
 //! The example `distinct_words` says what the plain program says.
 
-use tadoc_engine::{CompressOptions, Input, Source};
 use tadoc_oracle::{Lexer, Oracle, cases};
+use tadoc_testing::archives::{compress_with, one_thread};
 
 #[path = "../examples/distinct_words.rs"]
 #[expect(dead_code, reason = "an example has a main function of its own")]
@@ -12,12 +12,7 @@ fn every_case_has_its_distinct_words() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("case.tdc");
     for case in cases() {
-        let input = |(name, bytes): &(String, Vec<u8>)| {
-            Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
-        };
-        let options = CompressOptions { force: true, ..Default::default() };
-        let inputs = case.documents.iter().map(input).collect();
-        tadoc_engine::compress(inputs, &path, &options, &()).unwrap();
+        compress_with(&case.documents, &path, &one_thread());
         let found = example::distinct_words(&path).unwrap();
         let fold = tadoc_engine::Analyzer::new().fold_case(true);
         let oracle = Oracle::new(Lexer::Words, &case.documents)

@@ -143,7 +143,7 @@ mod tests {
 
     use super::*;
     use crate::bounds::bounds;
-    use crate::reference::shapes;
+    use tadoc_testing::networks::shapes;
 
     proptest! {
         #[test]

@@ -13,7 +13,7 @@ use tadoc_engine::traverse::{
 use tadoc_oracle::Random;
 
 use super::random_grammar::shapes;
-use super::support::pool;
+use tadoc_testing::archives::thread_pool;
 
 /// How often each rule and item comes when a row of symbols is expanded: every use is gone into.
 fn plain_occurrences(grammar: &Grammar, row: &[u32]) -> (Vec<u64>, Vec<u64>) {
@@ -168,7 +168,7 @@ proptest! {
         let network = shape.network().network;
         let root = network.grammar().root().len() as u32;
         let (one, other) = (root * ends.0 / 100, root * ends.1 / 100);
-        pool(threads).install(|| {
+        thread_pool(threads).install(|| {
             check_occurrences(&network, 0..root);
             check_occurrences(&network, one.min(other)..one.max(other));
             prop_assert_eq!(occurrences(&network, ..), occurrences(&network, 0..root));
@@ -247,7 +247,7 @@ fn one_large_part_on_many_threads() {
         document_starts: vec![0, 5, 100_000, 100_000, 100_300, 180_000],
     };
     let network = layered.network();
-    pool(8).install(|| {
+    thread_pool(8).install(|| {
         check_occurrences(&network, 0..180_000);
         check_occurrences(&network, 17..99_999);
         check_occurrences(&network, 500..600);
@@ -269,7 +269,7 @@ fn two_large_parts_on_many_threads() {
         document_starts: vec![0, 10_000, 170_000, 180_000],
     };
     let network = layered.network();
-    pool(8).install(|| {
+    thread_pool(8).install(|| {
         check_occurrences(&network, 0..180_000);
         check_occurrences(&network, 80_000..95_000);
         check_occurrences(&network, 90_000..90_000);
@@ -291,7 +291,7 @@ fn dense_and_other_documents_in_turn() {
     };
     let network = layered.network();
     for threads in [1, 8] {
-        pool(threads).install(|| check_documents(&network, None));
+        thread_pool(threads).install(|| check_documents(&network, None));
     }
 }
 

@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use tadoc_engine::update::{Operation, Outcome};
 use tadoc_engine::{Error, Lexer};
 use tadoc_oracle::{Document, words};
-
-use super::access_support::oracle_lexer;
+use tadoc_testing::archives::oracle_lexer;
 
 /// Documents by their names, with what is asked about them answered the plain way.
 #[derive(Debug, Clone)]

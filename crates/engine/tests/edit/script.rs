@@ -8,8 +8,8 @@ use tadoc_engine::access::{Access, Index, Scope};
 use tadoc_engine::update::{BatchOptions, Operation, Outcome};
 use tadoc_engine::{Builder, Corpus, Durability, Editor, Level, Offsets};
 use tadoc_oracle::{Random, words};
+use tadoc_testing::archives::oracle_lexer;
 
-use super::access_support::oracle_lexer;
 use super::archives::Setup;
 use super::model::{Expected, Model};
 use super::texts::Kind;

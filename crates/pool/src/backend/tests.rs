@@ -10,7 +10,8 @@ use crate::Patience;
 use crate::medium::simulated::Simulated;
 use crate::testing::{ARCHIVE, random};
 use tadoc_tasks::Work;
-use tadoc_tasks::reference::{Shape, rows, view};
+use tadoc_tasks::reference::rows;
+use tadoc_testing::networks::{Shape, view};
 
 const TASKS: [Task; 7] = [
     Task::WordCount,

@@ -8,8 +8,8 @@ use tadoc_core::answer::{Answer, Labels, Value};
 use tadoc_core::{Limits, Network, Part, Strategy, Task, Terms};
 
 use crate::pruned::Pruned;
-use crate::reference::made;
 use crate::work::Work;
+use tadoc_testing::networks::made;
 
 /// Parts of a network: rules as rows of symbols, and the root's symbols.
 #[derive(Debug, Clone)]

@@ -7,7 +7,8 @@ use proptest::prelude::{
 use tadoc_core::Strategy;
 
 use super::*;
-use crate::reference::{counts_only, deep, made, rows, shapes, sizes, texts, view};
+use crate::reference::{rows, sizes};
+use tadoc_testing::networks::{counts_only, deep, made, shapes, texts, view};
 
 const WORDS: [Task; 4] = [Task::WordCount, Task::Sort, Task::InvertedIndex, Task::TermVector];
 

@@ -4,7 +4,9 @@ use clap::{Args, ValueEnum};
 use tadoc_engine::Corpus;
 use tadoc_engine::access::Access;
 
-use crate::commands::backend::{PoolArguments, patience};
+use crate::commands::backend::PoolArguments;
+#[cfg(feature = "pool")]
+use crate::commands::backend::patience;
 
 /// `--backend`, `--pool` and `--persist`.
 #[derive(Debug, Args)]

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::Random;
+use tadoc_oracle::Random;
 
 /// A reader that needs longer for a file of a few kilobytes hangs.
 const HANG: Duration = Duration::from_secs(300);
@@ -39,6 +39,11 @@ fn number(random: &mut Random, before: u64) -> u64 {
         6 => random.below(64),
         _ => random.next_u64(),
     }
+}
+
+/// How many files are changed: a few, or as many as `TADOC_MUTANTS` says, for longer than a test has time for.
+pub fn mutants(few: u64) -> u64 {
+    std::env::var("TADOC_MUTANTS").map_or(few, |more| more.parse().expect("a number"))
 }
 
 /// Runs work that counts its steps, and ends the process if it makes none for five minutes: then a step hangs.
