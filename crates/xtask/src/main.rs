@@ -25,10 +25,11 @@ Commands:
                                 measure tadoc beside other compressors, and its analytics beside plain text;
                                 `bench --help` says more
   fuzz [TARGET...] [--seconds N]
-                                run fuzzers (lexer, builders, archive, round_trip) for 60 or N seconds each;
+                                run fuzzers (lexer, builders, archive, index, journal, view,
+                                pool, round_trip, grep, operations) for 60 or N seconds each;
                                 --seeds only writes what they start from
-  test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, ripgrep, gpu, test, doctest,
-                                api, doc, python, fuzz, attack; --quick leaves out the last two
+  test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, ripgrep, gpu, test, features,
+                                doctest, api, doc, python, fuzz, attack; --quick leaves out the last two
   api [PACKAGE] [--write]       compare the public items of a package (default: tadoc) with those in its api.txt,
                                 or write them there
   attack [--seconds N] [--seed S] [--binary PATH] [--jobs N] [--kills N] [--signals N] [--write FILE]

@@ -1,6 +1,6 @@
 //! Edited archives are what fresh archives of the edited text would be, whatever happens while they are edited.
 //!
-//! - `model`: the plain documents that an edited archive is compared with.
+//! - `model`, of the crate `tadoc-testing`: the plain documents that an edited archive is compared with.
 //! - `script`: random operations, with what must come of them.
 //! - `whole`: everything that can be asked of an archive, against the model.
 //! - `random`: random operations over archives of every kind.
@@ -34,7 +34,6 @@ mod device_faults;
 mod faults;
 mod hostile;
 mod kills;
-mod model;
 mod random;
 mod readers;
 mod recompressed;
@@ -43,3 +42,5 @@ mod segments;
 mod states;
 mod texts;
 mod whole;
+
+use tadoc_testing::model;

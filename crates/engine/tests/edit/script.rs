@@ -78,13 +78,8 @@ impl Script {
             for found in results {
                 let next = waiting.borrow_mut().pop_front();
                 let (operation, expected) = next.expect("no more than was asked");
-                let is_right = match (&expected, &found) {
-                    (Expected::Outcome(expected), Ok(found)) => expected == found,
-                    (Expected::Refused(refusal), Err(error)) => refusal.is(error),
-                    _ => false,
-                };
                 assert!(
-                    is_right,
+                    expected.is(&found),
                     "{what}: {operation:?}\n  gave     {found:?}\n  expected {expected:?}"
                 );
             }

@@ -5,12 +5,15 @@ use std::collections::BTreeMap;
 use tadoc_engine::update::{Operation, Outcome};
 use tadoc_engine::{Error, Lexer};
 use tadoc_oracle::{Document, words};
-use tadoc_testing::archives::oracle_lexer;
+
+use crate::archives::oracle_lexer;
 
 /// Documents by their names, with what is asked about them answered the plain way.
 #[derive(Debug, Clone)]
 pub struct Model {
+    /// What cuts words.
     pub lexer: Lexer,
+    /// The documents, by their names.
     pub documents: BTreeMap<String, Vec<u8>>,
 }
 
@@ -20,19 +23,37 @@ type Places = (Vec<u8>, Vec<u64>);
 /// What must come of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected {
+    /// This.
     Outcome(Outcome),
     /// An error of this kind.
     Refused(Refusal),
 }
 
+impl Expected {
+    /// Whether this came of it.
+    pub fn is(&self, found: &tadoc_engine::Result<Outcome>) -> bool {
+        match (self, found) {
+            (Self::Outcome(expected), Ok(found)) => expected == found,
+            (Self::Refused(refusal), Err(error)) => refusal.is(error),
+            _ => false,
+        }
+    }
+}
+
 /// Why an operation is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
+    /// There is no document of that name.
     NoSuchDocument,
+    /// The offset is behind the document's end.
     OffsetPastEnd,
+    /// The range ends behind the document's end.
     RangePastEnd,
+    /// Another document has that name.
     DocumentExists,
+    /// The operation has no meaning in a snapshot.
     NotInSnapshot,
+    /// The phrase has no word.
     NoWord,
 }
 
@@ -60,6 +81,7 @@ struct Change {
 }
 
 impl Model {
+    /// Documents by name; of two with one name, the last.
     pub fn new(lexer: Lexer, documents: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
         Self { lexer, documents: documents.into_iter().collect() }
     }
@@ -69,6 +91,7 @@ impl Model {
         self.documents.iter().map(|(name, text)| (name.clone(), text.clone())).collect()
     }
 
+    /// The names, in order.
     pub fn names(&self) -> Vec<String> {
         self.documents.keys().cloned().collect()
     }
