@@ -55,6 +55,8 @@ pub enum Refusal {
     NotInSnapshot,
     /// The phrase has no word.
     NoWord,
+    /// The phrase has more than words and white space.
+    NotWords,
 }
 
 impl Refusal {
@@ -67,6 +69,7 @@ impl Refusal {
             Self::DocumentExists => matches!(error, Error::DocumentExists { .. }),
             Self::NotInSnapshot => matches!(error, Error::NotInSnapshot { .. }),
             Self::NoWord => matches!(error, Error::NoWord { .. }),
+            Self::NotWords => matches!(error, Error::NotWords { .. }),
         }
     }
 }
@@ -127,10 +130,15 @@ impl Model {
             None => self.names(),
         };
         let lexer = oracle_lexer(self.lexer);
-        let terms: Vec<&[u8]> =
-            words(lexer, phrase).into_iter().map(|word| &phrase[word]).collect();
+        let cut = words(lexer, phrase);
+        let terms: Vec<&[u8]> = cut.iter().map(|word| &phrase[word.clone()]).collect();
         if terms.is_empty() {
             return Err(Refusal::NoWord);
+        }
+        let is_word = |place: usize| cut.iter().any(|word| word.contains(&place));
+        let is_blank = |byte: u8| b" \t\n\r\x0b\x0c".contains(&byte);
+        if phrase.iter().enumerate().any(|(place, &byte)| !is_blank(byte) && !is_word(place)) {
+            return Err(Refusal::NotWords);
         }
         let mut places = Vec::new();
         for name in of {
