@@ -1,4 +1,5 @@
-//! Any pattern on any text: the lines that are found on the compressed form are those in which the crate `regex` finds it.
+//! Any pattern on any text: the lines that are found on the compressed form are those in which the
+//! crate `regex` finds it.
 #![no_main]
 
 use std::io;

@@ -1,5 +1,5 @@
-//! Any JSON lines, as `tadoc edit` takes them: each has one result, which is one line of JSON and says what a plain
-//! program says of the same operations; and the documents are then the same.
+//! Any JSON lines, as `tadoc edit` takes them: each has one result, which is one line of JSON and
+//! says what a plain program says of the same operations; and the documents are then the same.
 #![no_main]
 
 use std::sync::LazyLock;

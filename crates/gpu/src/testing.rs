@@ -14,15 +14,17 @@ pub fn device() -> Option<Arc<Device>> {
     told(device)
 }
 
-/// Opens the device that `TADOC_TEST_DEVICE` names, or PoCL or whatever else OpenCL has; `None`, with a line that says so, if there is none.
+/// Opens the device that `TADOC_TEST_DEVICE` names, or PoCL or whatever else OpenCL has; `None`,
+/// with a line that says so, if there is none.
 ///
-/// Where `TADOC_TEST_DEVICE` is set, a device that is missing is a panic. Tests that were given one are then told in the file that
-/// `TADOC_TEST_DEVICE_LOG` names, a line each.
+/// Where `TADOC_TEST_DEVICE` is set, a device that is missing is a panic. Tests that were given one
+/// are then told in the file that `TADOC_TEST_DEVICE_LOG` names, a line each.
 pub fn open() -> Option<Arc<Device>> {
     told(found(Device::open))
 }
 
-/// Opens the same device with so many bytes of memory at the most, and with faults that are made while it is used.
+/// Opens the same device with so many bytes of memory at the most, and with faults that are made
+/// while it is used.
 pub fn open_faulty(memory: u64) -> Option<(Arc<Device>, Arc<Faults>)> {
     told(found(|selector| Device::open_faulty(selector, memory)))
 }

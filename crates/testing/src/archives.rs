@@ -18,7 +18,8 @@ pub fn inputs(documents: &[Document]) -> Vec<Input> {
     documents.iter().map(input).collect()
 }
 
-/// Compresses documents with one thread, in place of an archive that may be there; gives how many segments they have become.
+/// Compresses documents with one thread, in place of an archive that may be there; gives how many
+/// segments they have become.
 pub fn compress(
     documents: &[Document],
     path: &Path,

@@ -1,13 +1,16 @@
 //! What the tests of several crates share. Nothing that is installed depends on it.
 //!
-//! - [`mend_checksums`] and its like put the checksums of changed files right, so that tests and fuzzers get past them;
+//! - [`mend_checksums`] and its like put the checksums of changed files right, so that tests and
+//!   fuzzers get past them;
 //!   [`mutate`] changes files as attackers and broken disks do, [`watched`] ends readers that hang.
-//! - `networks` and `texts`, of the feature `generators`: random and awkward ones, for property tests.
-//! - `archives`, of the feature `archives`: documents as archives, the engine's options as the oracle's, threads;
+//! - `networks` and `texts`, of the feature `generators`: random and awkward ones, for property
+//!   tests.
+//! - `archives`, of the feature `archives`: documents as archives, the engine's options as the
+//!   oracle's, threads;
 //!   `model`, of the same feature: documents as plain bytes, and what operations must do to them.
 //!
-//! A crate's unit tests are another build of it than the one that this crate sees. They share types with it only where
-//! these are of `tadoc-core` or the oracle, of which there is one.
+//! A crate's unit tests are another build of it than the one that this crate sees. They share types
+//! with it only where these are of `tadoc-core` or the oracle, of which there is one.
 
 #[cfg(feature = "archives")]
 pub mod archives;

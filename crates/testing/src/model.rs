@@ -228,7 +228,8 @@ impl Model {
         Ok(())
     }
 
-    /// Makes those edits of a batch together that are possible, their offsets meaning the text as it is now.
+    /// Makes those edits of a batch together that are possible, their offsets meaning the text as
+    /// it is now.
     pub fn edit_together(&mut self, edits: &[Operation]) -> Vec<Expected> {
         let mut changes = Vec::new();
         let mut expected = Vec::new();

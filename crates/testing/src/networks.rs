@@ -48,7 +48,8 @@ fn below(random: &mut Random, limit: u32) -> u32 {
 }
 
 impl Shape {
-    /// A rule that has room among those from `least` on, or an item; with its length. Small numbers come often.
+    /// A rule that has room among those from `least` on, or an item; with its length. Small numbers
+    /// come often.
     fn symbol(
         &self,
         random: &mut Random,

@@ -1,4 +1,5 @@
-//! Random documents: few words or many, passages that come again, and what stands between words of all kinds.
+//! Random documents: few words or many, passages that come again, and what stands between words of
+//! all kinds.
 
 use proptest::prelude::*;
 use tadoc_oracle::{Document, Random};

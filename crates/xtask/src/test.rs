@@ -1,6 +1,7 @@
-//! `cargo xtask test`: everything that must hold before a change is taken, step after step. What a step
-//! needs is installed below the target folder; where that cannot be, the step is skipped and says why.
-//! About four minutes on two busy cores when the dependencies and cargo-fuzz are built already.
+//! `cargo xtask test`: everything that must hold before a change is taken, step after step. What a
+//! step needs is installed below the target folder; where that cannot be, the step is skipped and
+//! says why. About four minutes on two busy cores when the dependencies and cargo-fuzz are built
+//! already.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -215,8 +216,9 @@ fn ripgrep(_: &Run) -> Result<Outcome> {
     Ok(Outcome::Passed(output.lines().next().unwrap_or_default().to_owned()))
 }
 
-/// The kernels: run on the processor by PoCL, and compiled for CUDA by NVIDIA's compiler, which needs no GPU either. Both are
-/// installed if that can be. What other crates test on devices follows in the step `test`.
+/// The kernels: run on the processor by PoCL, and compiled for CUDA by NVIDIA's compiler, which
+/// needs no GPU either. Both are installed if that can be. What other crates test on devices
+/// follows in the step `test`.
 fn gpu(run: &Run) -> Result<Outcome> {
     const FIND_COMPILER: &str = "import pathlib, nvidia
 found = [path for folder in nvidia.__path__ for path in pathlib.Path(folder).rglob('libnvrtc.so*')]
@@ -261,8 +263,8 @@ fn has_opencl() -> bool {
     folder.flatten().any(|file| file.path().extension().is_some_and(|ending| ending == "icd"))
 }
 
-/// The tests of a step that work on devices. There are drivers, so that a missing device is a failure, and each of them tells
-/// that it was given one.
+/// The tests of a step that work on devices. There are drivers, so that a missing device is a
+/// failure, and each of them tells that it was given one.
 struct DeviceTests(PathBuf);
 
 impl DeviceTests {
@@ -305,7 +307,8 @@ fn test(run: &Run) -> Result<Outcome> {
     Ok(Outcome::Passed(about))
 }
 
-/// The engine and the command with fewer features: lints of each set, and quick tests without any of them.
+/// The engine and the command with fewer features: lints of each set, and quick tests without any
+/// of them.
 fn features(run: &Run) -> Result<Outcome> {
     const PACKAGES: [&str; 5] =
         ["--package", "tadoc-engine", "--package", "tadoc-cli", "--no-default-features"];

@@ -1,5 +1,5 @@
-//! What can be reached in a crate by public paths, from rustdoc's JSON. Crates of the workspace whose items are
-//! exported again are documented too, when the first of these is met.
+//! What can be reached in a crate by public paths, from rustdoc's JSON. Crates of the workspace
+//! whose items are exported again are documented too, when the first of these is met.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs;
@@ -19,9 +19,11 @@ const FORMAT: u64 = 57;
 /// The public items of a crate.
 #[derive(Default)]
 pub struct Items {
-    /// Lines by the names of their paths, so that what is in an item follows it; implementations after the item itself.
+    /// Lines by the names of their paths, so that what is in an item follows it; implementations
+    /// after the item itself.
     lines: BTreeSet<(Vec<String>, bool, String)>,
-    /// How many items of a kind there are; fields, variants, methods and implementations are not counted.
+    /// How many items of a kind there are; fields, variants, methods and implementations are not
+    /// counted.
     counts: BTreeMap<&'static str, usize>,
 }
 
@@ -79,7 +81,8 @@ pub struct Walk<'p> {
 }
 
 impl<'p> Walk<'p> {
-    /// Lists a package; costs a run of rustdoc for each package of the workspace that it exports items of.
+    /// Lists a package; costs a run of rustdoc for each package of the workspace that it exports
+    /// items of.
     pub fn of_package(project: &'p Project, package: &str) -> Result<Items> {
         let (crates, met) = (HashMap::new(), HashMap::new());
         let mut walk = Self { project, crates, met, items: Items::default() };
@@ -256,8 +259,8 @@ impl<'p> Walk<'p> {
         self.line(&path, attributed(item, line));
     }
 
-    /// The methods of an inherent implementation, or one line for that of a trait. Of what the compiler implements by itself,
-    /// only that a type cannot be sent or shared is told.
+    /// The methods of an inherent implementation, or one line for that of a trait. Of what the
+    /// compiler implements by itself, only that a type cannot be sent or shared is told.
     fn implementation(&mut self, of: &Rc<Documented>, id: &Value, path: &str) {
         let inner = &of.item(id)["inner"]["impl"];
         let generics = &inner["generics"];
@@ -311,8 +314,8 @@ impl Documented {
     }
 }
 
-/// What stands behind the name of a struct or variant. Fields with names have lines of their own; braces say that all
-/// of them are public.
+/// What stands behind the name of a struct or variant. Fields with names have lines of their own;
+/// braces say that all of them are public.
 fn fields(of: &Documented, kind: &Value) -> String {
     match case(kind) {
         ("tuple", ids) => {

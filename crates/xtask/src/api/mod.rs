@@ -1,8 +1,8 @@
-//! `cargo xtask api`: the public items of a package, compared with the list that is committed beside it as `api.txt`, so
-//! that a change of the API is seen in a change of this file.
+//! `cargo xtask api`: the public items of a package, compared with the list that is committed
+//! beside it as `api.txt`, so that a change of the API is seen in a change of this file.
 //!
-//! The list is made of rustdoc's JSON, which stable Rust gives when it is told to; about half a minute once the
-//! dependencies are checked.
+//! The list is made of rustdoc's JSON, which stable Rust gives when it is told to; about half a
+//! minute once the dependencies are checked.
 
 mod items;
 mod signature;
@@ -62,7 +62,8 @@ fn list(project: &Project, package: &str) -> PathBuf {
     project.folder_of(package).join("api.txt")
 }
 
-/// Says how many items there are, if the committed list has the same; otherwise an error has the lines that differ.
+/// Says how many items there are, if the committed list has the same; otherwise an error has the
+/// lines that differ.
 pub fn compare(project: &Project, package: &str) -> Result<String> {
     let path = list(project, package);
     let update = format!("`cargo xtask api {package} --write`");
@@ -91,8 +92,8 @@ fn changes(before: &str, after: &str) -> String {
 
 /// Has rustdoc write the JSON of a package with all of its features.
 ///
-/// Only rustdoc is told that it may. If cargo were, build scripts would run again, and all that depends on them
-/// would be compiled again.
+/// Only rustdoc is told that it may. If cargo were, build scripts would run again, and all that
+/// depends on them would be compiled again.
 fn document(project: &Project, package: &str) -> Result<()> {
     let rustdoc = project.target.join("xtask/rustdoc");
     files::write(&rustdoc, b"#!/bin/sh\nRUSTC_BOOTSTRAP=1 exec rustdoc \"$@\"\n")?;

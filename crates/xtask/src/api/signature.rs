@@ -1,5 +1,5 @@
-//! Types, generics and signatures of rustdoc's JSON as Rust text, with paths as the source has them, without `crate::`
-//! and `super::`.
+//! Types, generics and signatures of rustdoc's JSON as Rust text, with paths as the source has
+//! them, without `crate::` and `super::`.
 
 use serde_json::Value;
 
@@ -13,7 +13,8 @@ pub fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// The one key of an object that stands for a case of an enum, and what is below it. A case without content is a string.
+/// The one key of an object that stands for a case of an enum, and what is below it. A case without
+/// content is a string.
 pub fn case(value: &Value) -> (&str, &Value) {
     match value.as_object().and_then(|object| object.iter().next()) {
         Some((key, below)) => (key, below),
