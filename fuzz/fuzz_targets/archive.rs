@@ -13,7 +13,7 @@ const ENOUGH: u64 = 4 << 20;
 
 fuzz_target!(|data: &[u8]| {
     let mut bytes = data.to_vec();
-    tadoc_oracle::mend_checksums(&mut bytes);
+    tadoc_testing::mend_checksums(&mut bytes);
     let path = tadoc_fuzz::scratch("archive.tdc");
     std::fs::write(&path, &bytes).expect("a scratch file");
     let Ok(archive) = Archive::open(&path) else { return };

@@ -13,7 +13,7 @@ const ENOUGH: usize = 1000;
 
 fuzz_target!(|data: &[u8]| {
     let mut bytes = data.to_vec();
-    tadoc_oracle::mend_checksums(&mut bytes);
+    tadoc_testing::mend_checksums(&mut bytes);
     let path = tadoc_fuzz::scratch("index.tdc");
     std::fs::write(&path, &bytes).expect("a scratch file");
     let Ok(corpus) = Corpus::open(&path) else { return };

@@ -14,7 +14,7 @@ fuzz_target!(|data: &[u8]| {
     let mut bytes = vec![b'a'; start];
     bytes.extend_from_slice(journal);
     if choice & 1 == 0 {
-        tadoc_oracle::mend_journal(&mut bytes, start);
+        tadoc_testing::mend_journal(&mut bytes, start);
     }
     let length = bytes.len();
     let start = start as u64;

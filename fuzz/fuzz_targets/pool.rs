@@ -15,7 +15,7 @@ use tadoc_engine::backend::{Backends, PoolFile};
 use tadoc_engine::pool::{Patience, Persist};
 use tadoc_engine::view::Detail;
 use tadoc_engine::{Analyzer, Corpus, Limits, Strategy, Task};
-use tadoc_oracle::{mend_pool, pool_parts};
+use tadoc_testing::{mend_pool, pool_parts};
 
 /// What a pool is asked: a task with a strategy, or random access.
 const QUESTIONS: [Option<(Task, Strategy)>; 8] = [

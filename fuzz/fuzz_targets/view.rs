@@ -31,7 +31,7 @@ fuzz_target!(|data: &[u8]| {
             place.copy_from_slice(&number.to_le_bytes());
         }
     }
-    tadoc_oracle::mend_view(&mut view);
+    tadoc_testing::mend_view(&mut view);
     std::fs::write(tadoc_fuzz::scratch("view.tdc.view"), &view).expect("a scratch file");
     let names: Vec<&[u8]> = vec![b"name"; tadoc_fuzz::DOCUMENTS];
     let fold = Analyzer::new().fold_case(true);

@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::LazyLock;
 
-use tadoc_engine::{CompressOptions, Corpus, Input, Source};
+use tadoc_engine::Corpus;
+use tadoc_testing::archives::{compress_with, one_thread};
+use tadoc_testing::numbered;
 
 /// A path in a folder of this process's own, below the system's folder for temporary files.
 pub fn scratch(name: &str) -> PathBuf {
@@ -21,12 +23,8 @@ pub const DOCUMENTS: usize = 3;
 /// A small archive that is made below the folder, with rules and a few words.
 pub fn corpus(name: &str) -> Corpus {
     let text = "the cat sat on the mat and The dog ran after the cat; the cats sat on mats.\n";
-    let inputs = (0..DOCUMENTS).map(|number| {
-        let text = text.repeat(2 + number).into_bytes();
-        Input::new(number.to_string().as_bytes(), Source::Bytes(text))
-    });
+    let texts = (0..DOCUMENTS).map(|number| text.repeat(2 + number).into_bytes());
     let path = scratch(name);
-    let options = CompressOptions { threads: Some(1), force: true, ..Default::default() };
-    tadoc_engine::compress(inputs.collect(), &path, &options, &()).expect("an archive");
+    compress_with(&numbered(texts), &path, &one_thread());
     Corpus::open(&path).expect("it was just made")
 }

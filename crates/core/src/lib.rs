@@ -34,3 +34,12 @@ pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
 pub use task::{Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use view::{Network, Part, Terms, View};
+
+#[cfg(not(target_pointer_width = "64"))]
+compile_error!("files are mapped, and their lengths are 64 bits: tadoc needs a 64-bit target");
+
+/// A length or place in a file as one in memory, which has as many bits.
+#[expect(clippy::cast_possible_truncation, reason = "there are only 64-bit targets")]
+pub const fn usize_of(number: u64) -> usize {
+    number as usize
+}

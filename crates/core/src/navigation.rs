@@ -6,6 +6,12 @@
 //! What it buys: the way from an offset, a word's number or a line to its place is a look at the samples and a
 //! walk over a few symbols' lengths, and then down the rules.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
+use crate::usize_of;
 use rayon::prelude::*;
 
 use crate::archive::SegmentInfo;
@@ -54,11 +60,13 @@ pub struct Navigation {
 
 impl Navigation {
     /// How many tokens there are.
+    #[expect(clippy::cast_possible_truncation, reason = "`check` has seen that it is 32 bits")]
     pub fn token_count(&self) -> u32 {
         self.token_bytes.len() as u32
     }
 
     /// How many rules there are.
+    #[expect(clippy::cast_possible_truncation, reason = "`check` has seen that it is 32 bits")]
     pub fn rule_count(&self) -> u32 {
         self.rule_bytes.len() as u32
     }
@@ -67,7 +75,7 @@ impl Navigation {
     pub fn root_length(&self) -> usize {
         match self.document_starts.len() {
             0 => 0,
-            documents => self.document_starts.get(documents - 1) as usize,
+            documents => usize_of(self.document_starts.get(documents - 1)),
         }
     }
 
@@ -130,6 +138,11 @@ impl Navigation {
         {
             return wrong("it is of other lengths than its segment");
         }
+        if tokens.saturating_add(rules) > u64::from(u32::MAX)
+            || segment.documents > u64::from(u32::MAX)
+        {
+            return wrong("it has more symbols or documents than 32 bits can number");
+        }
         // Numbers of no bits take no bytes, and may be announced by the quintillion.
         let is_empty = |row: &Packed| row.width() == 0;
         if (bodies > 0 && is_empty(&self.bodies)) || (root > 0 && is_empty(&self.root_bytes)) {
@@ -149,12 +162,12 @@ impl Navigation {
         }
         let (starts, symbols) = (self.rule_starts.slice(), self.bodies.slice());
         let limit = tokens.saturating_add(rules);
-        let rules = rules as usize;
+        let rules = usize_of(rules);
         let holds = (0..rules.div_ceil(CHECKED_AT_ONCE)).into_par_iter().all(|chunk| {
             let chunk = chunk * CHECKED_AT_ONCE..rules.min((chunk + 1) * CHECKED_AT_ONCE);
-            let mut at = starts.get(chunk.start) as usize;
+            let mut at = usize_of(starts.get(chunk.start));
             chunk.into_iter().all(|rule| {
-                let end = starts.get(rule + 1) as usize;
+                let end = usize_of(starts.get(rule + 1));
                 let own = tokens + rule as u64;
                 let mut body = std::mem::replace(&mut at, end)..end;
                 !body.is_empty()
@@ -205,4 +218,28 @@ fn ascends(boundaries: &Packed, end: u64) -> bool {
             boundaries.get(index) >= std::mem::replace(&mut before, boundaries.get(index))
         })
         && before == end
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Array;
+
+    #[test]
+    fn documents_that_32_bits_cannot_number_are_refused_at_once() {
+        let documents = 1 << 40;
+        let zeros = |count| Packed::new(std::iter::repeat_n(0, count), 0);
+        let padding = Array::from(zeros(0).as_bytes().to_vec());
+        let navigation = Navigation {
+            // Numbers of no bits take no bytes.
+            document_starts: Packed::from_bytes(padding, documents + 1, 0).unwrap(),
+            rule_starts: zeros(1),
+            root_bytes: zeros(samples(0, BYTES_EVERY) as usize),
+            root_words: zeros(samples(0, WORDS_EVERY) as usize),
+            root_newlines: zeros(samples(0, NEWLINES_EVERY) as usize),
+            ..Default::default()
+        };
+        let error = navigation.check(&SegmentInfo { documents, ..Default::default() });
+        assert!(error.unwrap_err().to_string().contains("32 bits can number"));
+    }
 }

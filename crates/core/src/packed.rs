@@ -4,8 +4,14 @@
 //! mask. [`Numbers`] is for rows of which most are small: a byte each, and those of 255 and above apart; a read of such a
 //! one counts the marks before it in its group of 64.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 use crate::Array;
 use crate::error::{Error, Result};
+use crate::usize_of;
 
 /// The widest number that can be packed: with up to seven bits before it, it must fit eight bytes.
 pub const WIDEST: u32 = 57;
@@ -56,10 +62,11 @@ impl Packed {
     ///
     /// # Panics
     /// If `most` has more than [`WIDEST`] bits.
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest 64 bits are meant")]
     pub fn new(numbers: impl ExactSizeIterator<Item = u64>, most: u64) -> Self {
         let (width, length) = (width_of(most), numbers.len());
         let size = Self::bytes_for(length as u64, width).expect("numbers that can be packed");
-        let mut bytes = Vec::with_capacity(size as usize);
+        let mut bytes = Vec::with_capacity(usize_of(size));
         // What is not yet written, from the lowest bit on.
         let (mut pending, mut bits) = (0_u128, 0);
         for number in numbers {
@@ -73,7 +80,7 @@ impl Packed {
             }
         }
         bytes.extend_from_slice(&pending.to_le_bytes()[..bits.div_ceil(8) as usize]);
-        bytes.resize(size as usize, 0);
+        bytes.resize(usize_of(size), 0);
         Self { bytes: bytes.into(), width, length }
     }
 
@@ -89,7 +96,7 @@ impl Packed {
                 "{length} numbers of {width} bits are not {found} bytes"
             )));
         }
-        Ok(Self { bytes, width, length: length as usize })
+        Ok(Self { bytes, width, length: usize_of(length) })
     }
 
     /// The numbers as they are stored.
@@ -328,7 +335,7 @@ impl NumbersSlice<'_> {
     fn large(&self, index: usize) -> u64 {
         let group = index / GROUP;
         let before = self.marks[group] & ((1 << (index % GROUP)) - 1);
-        self.large.get(self.before.get(group) as usize + before.count_ones() as usize)
+        self.large.get(usize_of(self.before.get(group)) + before.count_ones() as usize)
     }
 }
 

@@ -160,10 +160,9 @@ fn a_text_of_an_exabyte_is_streamed_as_far_as_one_wants() {
     };
     assert!(matches!(corpus.verify(&observer), Err(tadoc_engine::Error::Cancelled)));
     #[cfg(target_os = "linux")]
-    {
-        let status = std::fs::read_to_string("/proc/self/status").unwrap();
-        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-        let kibibytes: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
-        assert!(kibibytes < 512 << 10, "{kibibytes} KiB at the peak");
-    }
+    assert!(
+        tadoc_testing::peak_memory() < 512 << 20,
+        "{} bytes at the peak",
+        tadoc_testing::peak_memory()
+    );
 }

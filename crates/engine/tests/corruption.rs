@@ -3,13 +3,14 @@
 
 use std::path::Path;
 
-use tadoc_engine::{Builder, CompressOptions, Corpus, Input, Level, Lexer, Source};
-use tadoc_oracle::{Case, cases, mend_checksums};
+use tadoc_engine::{Builder, CompressOptions, Corpus, Level, Lexer};
+use tadoc_oracle::{Case, cases};
+use tadoc_testing::archives::{SEGMENT_AN_INPUT, compress_with, one_thread};
+use tadoc_testing::mend_checksums;
+#[cfg(target_os = "linux")]
+use tadoc_testing::peak_memory;
 
 type Contents = Vec<(Vec<u8>, Vec<u8>)>;
-
-/// As little memory as one thread can work with: every input becomes a segment of its own.
-const SEGMENT_AN_INPUT: u64 = (64 << 20) + 10 * (8 << 20);
 
 /// An archive, and what is in it.
 struct Subject {
@@ -22,10 +23,7 @@ impl Subject {
     fn new(name: &str, documents: &[(String, Vec<u8>)], options: &CompressOptions) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("subject.tdc");
-        let input = |(name, bytes): &(String, Vec<u8>)| {
-            Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
-        };
-        tadoc_engine::compress(documents.iter().map(input).collect(), &path, options, &()).unwrap();
+        compress_with(documents, &path, options);
         let contents = read(&path).unwrap();
         Self { name: name.into(), bytes: std::fs::read(&path).unwrap(), contents }
     }
@@ -46,13 +44,11 @@ fn subjects() -> Vec<Subject> {
     ]
     .into_iter()
     .map(|(name, lexer, builder, level)| {
-        let options =
-            CompressOptions { lexer, builder, level, threads: Some(1), ..Default::default() };
+        let options = CompressOptions { lexer, builder, level, ..one_thread() };
         Subject::new(name, &case(name).documents, &options)
     })
     .collect();
-    let segments =
-        CompressOptions { threads: Some(1), memory: Some(SEGMENT_AN_INPUT), ..Default::default() };
+    let segments = CompressOptions { memory: Some(SEGMENT_AN_INPUT), ..one_thread() };
     let subject = Subject::new("recipes in segments", &case("recipes").documents, &segments);
     subjects.push(subject);
     subjects
@@ -167,8 +163,7 @@ fn a_document_in_two_segments_is_no_different() {
     let path = folder.path().join("damaged.tdc");
     let line = b"the same line again and again\n";
     let text: Vec<u8> = line.iter().copied().cycle().take(line.len() * 300_000).collect();
-    let options =
-        CompressOptions { threads: Some(1), memory: Some(SEGMENT_AN_INPUT), ..Default::default() };
+    let options = CompressOptions { memory: Some(SEGMENT_AN_INPUT), ..one_thread() };
     let subject = Subject::new("two segments", &[("text".into(), text)], &options);
     std::fs::write(&path, &subject.bytes).unwrap();
     assert_eq!(Corpus::open(&path).unwrap().info().segments.len(), 2);
@@ -212,12 +207,4 @@ fn flips_behind_good_checksums_do_no_harm() {
     }
     #[cfg(target_os = "linux")]
     assert!(peak_memory() < 2 << 30, "{} bytes at the peak", peak_memory());
-}
-
-/// The most memory that this process had.
-#[cfg(target_os = "linux")]
-fn peak_memory() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
-    line.trim().trim_end_matches(" kB").parse::<u64>().unwrap() * 1024
 }

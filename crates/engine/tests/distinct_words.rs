@@ -3,8 +3,8 @@
 use std::path::Path;
 
 use tadoc_engine::backend::{Backends, Choice};
-use tadoc_engine::{CompressOptions, Input, Source};
 use tadoc_oracle::{Lexer, Oracle, cases};
+use tadoc_testing::archives::{compress_with, one_thread};
 
 #[path = "../examples/distinct_words.rs"]
 #[expect(dead_code, reason = "an example has a main function of its own")]
@@ -30,12 +30,7 @@ fn every_case_has_its_distinct_words() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("case.tdc");
     for case in cases() {
-        let input = |(name, bytes): &(String, Vec<u8>)| {
-            Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
-        };
-        let options = CompressOptions { force: true, ..Default::default() };
-        let inputs = case.documents.iter().map(input).collect();
-        tadoc_engine::compress(inputs, &path, &options, &()).unwrap();
+        compress_with(&case.documents, &path, &one_thread());
         let fold = tadoc_engine::Analyzer::new().fold_case(true);
         let oracle = Oracle::new(Lexer::Words, &case.documents)
             .with_analyzer(|word| fold.term(word).map(|term| term.into_owned()));

@@ -11,8 +11,10 @@ use std::sync::atomic::Ordering;
 use tadoc_engine::analytics::answer;
 use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_engine::view::{Detail, open, store};
-use tadoc_engine::{Analyzer, CompressOptions, Corpus, Input, Limits, Source, Task};
-use tadoc_oracle::{Random, mend_view, mutate, watched};
+use tadoc_engine::{Analyzer, Corpus, Limits, Task};
+use tadoc_oracle::Random;
+use tadoc_testing::archives::{compress_with, one_thread};
+use tadoc_testing::{mend_view, mutants, mutate, numbered, watched};
 
 const TASKS: [Task; 6] = [
     Task::WordCount,
@@ -23,19 +25,12 @@ const TASKS: [Task; 6] = [
     Task::RankedInvertedIndex { n: 3 },
 ];
 
-fn mutants(few: u64) -> u64 {
-    std::env::var("TADOC_MUTANTS").map_or(few, |more| more.parse().expect("a number"))
-}
-
 /// An archive of documents that share a lot.
 fn compress(path: &Path) {
     let text =
         "the cat sat on the mat and The dog ran after the cat; connected cats sat on mats.\n";
-    let inputs = (0..8).map(|number: usize| {
-        let text = text.repeat(1 + number % 4).as_bytes()[number..].to_vec();
-        Input::new(format!("{number}").as_bytes(), Source::Bytes(text))
-    });
-    tadoc_engine::compress(inputs.collect(), path, &CompressOptions::default(), &()).unwrap();
+    let texts = (0..8).map(|number| text.repeat(1 + number % 4).as_bytes()[number..].to_vec());
+    compress_with(&numbered(texts), path, &one_thread());
 }
 
 /// Asks tasks on the stored view, as it is and as what another one is made of. Whatever is wrong is an error.
@@ -94,7 +89,7 @@ fn a_stored_view_made_to_harm_does_none() {
 mod pools {
     use tadoc_engine::access::{Access, Operation, Scope};
     use tadoc_engine::pool::{Patience, Persist};
-    use tadoc_oracle::{mend_pool, pool_parts};
+    use tadoc_testing::{mend_pool, pool_parts};
 
     use super::*;
 

@@ -4,28 +4,18 @@
 use std::path::Path;
 
 use tadoc_engine::access::{Access, Index, Operation, Scope, store};
-use tadoc_engine::{Analyzer, CompressOptions, Corpus, Input, Source};
-use tadoc_oracle::{cases, mend_checksums};
-
-/// As little memory as one thread can work with: every input becomes a segment of its own.
-const SEGMENT_AN_INPUT: u64 = (64 << 20) + 10 * (8 << 20);
+use tadoc_engine::{Analyzer, CompressOptions, Corpus};
+use tadoc_oracle::cases;
+use tadoc_testing::archives::{SEGMENT_AN_INPUT, compress_with, one_thread};
+use tadoc_testing::mend_checksums;
 
 /// An archive of several segments with an index, and where the index starts in it.
 fn indexed(folder: &Path, index: Index) -> (Vec<u8>, usize) {
     let path = folder.join("indexed.tdc");
     let cases = cases();
     let case = cases.iter().find(|case| case.name == "recipes").expect("a case of that name");
-    let input = |(name, bytes): &(String, Vec<u8>)| {
-        Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
-    };
-    let options = CompressOptions {
-        threads: Some(1),
-        memory: Some(SEGMENT_AN_INPUT),
-        force: true,
-        ..Default::default()
-    };
-    let inputs = case.documents.iter().map(input).collect();
-    tadoc_engine::compress(inputs, &path, &options, &()).unwrap();
+    let options = CompressOptions { memory: Some(SEGMENT_AN_INPUT), ..one_thread() };
+    compress_with(&case.documents, &path, &options);
     // The index is behind all that was there; only the table of sections follows it.
     let plain = std::fs::metadata(&path).unwrap().len() as usize;
     store(&path, index, &()).unwrap();

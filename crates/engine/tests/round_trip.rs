@@ -8,13 +8,7 @@ use tadoc_engine::{
     SkippedFile, Source, Split,
 };
 use tadoc_oracle::cases;
-
-fn inputs(documents: &[(String, Vec<u8>)]) -> Vec<Input> {
-    documents
-        .iter()
-        .map(|(name, bytes)| Input::new(name.as_bytes(), Source::Bytes(bytes.clone())))
-        .collect()
-}
+use tadoc_testing::archives::{compress_with, inputs, least_memory, one_thread};
 
 /// All documents of an archive.
 fn contents(path: &Path) -> Vec<(Vec<u8>, Vec<u8>)> {
@@ -50,7 +44,7 @@ fn every_case_comes_back() {
                         force: true,
                         ..Default::default()
                     };
-                    tadoc_engine::compress(inputs(&case.documents), &path, &options, &()).unwrap();
+                    compress_with(&case.documents, &path, &options);
                     let found = contents(&path);
                     assert!(found == sorted(&case.documents), "{} {options:?}", case.name);
                     let report = Corpus::open(&path).unwrap().verify(&()).unwrap();
@@ -67,7 +61,7 @@ fn lines_become_documents_and_joined_they_are_the_text() {
     for case in cases() {
         let path = folder.path().join("case.tdc");
         let options = CompressOptions { split: Split::Lines, force: true, ..Default::default() };
-        tadoc_engine::compress(inputs(&case.documents), &path, &options, &()).unwrap();
+        compress_with(&case.documents, &path, &options);
         let lines = contents(&path);
         assert!(lines.iter().all(|(_, line)| !line.is_empty()));
         for (name, bytes) in &case.documents {
@@ -207,7 +201,7 @@ fn links_in_the_way_are_not_followed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("corpus.tdc");
     let documents = [("sub/file".to_owned(), b"text".to_vec())];
-    tadoc_engine::compress(inputs(&documents), &path, &CompressOptions::default(), &()).unwrap();
+    compress_with(&documents, &path, &CompressOptions::default());
     let corpus = Corpus::open(&path).unwrap();
     let (out, elsewhere) = (folder.path().join("out"), folder.path().join("elsewhere"));
     std::fs::create_dir_all(&out).unwrap();
@@ -237,18 +231,9 @@ fn lines_behind_an_empty_input_come_back_in_the_least_memory() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("corpus.tdc");
     let documents = [("a".to_owned(), b"".to_vec()), ("b".to_owned(), b"text\nand more".to_vec())];
-    let least = CompressOptions { memory: Some(0), threads: Some(1), ..Default::default() };
-    let least = match tadoc_engine::compress(inputs(&documents), &path, &least, &()) {
-        Err(tadoc_engine::Error::TooLittleMemory { least, .. }) => least,
-        other => panic!("{other:?}"),
-    };
-    let options = CompressOptions {
-        split: Split::Lines,
-        memory: Some(least),
-        threads: Some(1),
-        ..Default::default()
-    };
-    tadoc_engine::compress(inputs(&documents), &path, &options, &()).unwrap();
+    let memory = Some(least_memory(&path));
+    let options = CompressOptions { split: Split::Lines, memory, ..one_thread() };
+    compress_with(&documents, &path, &options);
     let lines: Vec<Vec<u8>> = contents(&path).into_iter().map(|(_, line)| line).collect();
     assert_eq!(lines, [&b"text\n"[..], b"and more"]);
 }
@@ -263,7 +248,7 @@ fn segments_do_not_depend_on_threads() {
     let documents = [("text".to_owned(), line.repeat(24 << 20 >> 6))];
     for threads in [1, 16, 1000] {
         let options = CompressOptions { threads: Some(threads), force: true, ..Default::default() };
-        let report = tadoc_engine::compress(inputs(&documents), &path, &options, &()).unwrap();
+        let report = compress_with(&documents, &path, &options);
         assert_eq!(report.segments, 1, "{threads} threads");
     }
     assert!(contents(&path)[0].1 == documents[0].1);
@@ -278,7 +263,7 @@ fn symbols_that_cost_nothing_come_back() {
     for level in [Level::Fast, Level::Dense] {
         let documents = [("text".to_owned(), text.clone().into_bytes())];
         let options = CompressOptions { level, force: true, ..Default::default() };
-        tadoc_engine::compress(inputs(&documents), &path, &options, &()).unwrap();
+        compress_with(&documents, &path, &options);
         assert!(contents(&path) == sorted(&documents), "{level:?}");
     }
 }

@@ -7,15 +7,12 @@ use std::path::{Path, PathBuf};
 use tadoc_engine::analytics::answer;
 use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_engine::view::{Detail, Origin, open, store};
-use tadoc_engine::{Analyzer, CompressOptions, Corpus, Error, Input, Limits, Source, Task, View};
+use tadoc_engine::{Analyzer, Corpus, Error, Limits, Task, View};
 use tadoc_oracle::cases;
+use tadoc_testing::archives::{compress_with, one_thread};
 
 fn compress(path: &Path, documents: &[(String, Vec<u8>)]) {
-    let input = |(name, bytes): &(String, Vec<u8>)| {
-        Input::new(name.as_bytes(), Source::Bytes(bytes.clone()))
-    };
-    let options = CompressOptions { force: true, ..Default::default() };
-    tadoc_engine::compress(documents.iter().map(input).collect(), path, &options, &()).unwrap();
+    compress_with(documents, path, &one_thread());
 }
 
 /// The rows of a task, as text.

@@ -513,8 +513,8 @@ mod tests {
 
     use super::*;
     use crate::reference::network::{Plain, plain};
-    use crate::reference::networks::{chain, counts_only, frequent, shapes};
     use crate::testing::device;
+    use tadoc_testing::networks::{chain, counts_only, frequent, shapes};
 
     fn rows<T: Clone>(starts: &[u32], values: &[T]) -> Vec<Vec<T>> {
         starts.windows(2).map(|row| values[row[0] as usize..row[1] as usize].to_vec()).collect()

@@ -324,9 +324,9 @@ mod tests {
     use tadoc_core::Network;
 
     use super::*;
-    use crate::reference::networks::{Shape, chain, counts_only, frequent, index, shapes};
     use crate::reference::sequences::{documents_of_rules, packed};
     use crate::testing::device;
+    use tadoc_testing::networks::{Shape, chain, counts_only, frequent, index, shapes};
 
     /// Keys of any width as one number.
     fn numbers(device: &Device, keys: &Keys) -> Vec<u128> {

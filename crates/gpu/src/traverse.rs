@@ -192,8 +192,8 @@ mod tests {
     use tadoc_core::Network;
 
     use super::*;
-    use crate::reference::networks::{chain, frequent, index, shapes};
     use crate::testing::device;
+    use tadoc_testing::networks::{chain, frequent, index, shapes};
 
     type Entries = Vec<(u32, u32, u32)>;
 

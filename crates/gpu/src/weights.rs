@@ -177,8 +177,8 @@ mod tests {
 
     use super::*;
     use crate::reference::network::{plain, weights};
-    use crate::reference::networks::{chain, counts_only, frequent, shapes, texts};
     use crate::testing::device;
+    use tadoc_testing::networks::{chain, counts_only, frequent, shapes, texts};
 
     fn check(network: &Network) {
         let Some(device) = device() else { return };

@@ -6,16 +6,13 @@
 //! O(w log t) comparisons of terms for w words and t distinct terms, and holds all its keys in
 //! memory; a search reads the whole text.
 //!
-//! [`cases()`] gives the corpora that all of them are tested on, and [`mend_checksums`] and
-//! its like let tests get past the checksums of files that they damage.
+//! [`cases()`] gives the corpora that all of them are tested on.
 
 mod access;
 mod cases;
 mod find;
 mod lexer;
 mod lines;
-mod mend;
-mod mutate;
 mod pairs;
 mod random;
 mod sample;
@@ -24,8 +21,6 @@ mod weights;
 
 pub use cases::{Case, cases};
 pub use lexer::{Lexer, words};
-pub use mend::{mend_checksums, mend_journal, mend_pool, mend_view, pool_parts};
-pub use mutate::{mutate, watched};
 pub use pairs::Collocation;
 pub use random::Random;
 pub use tasks::{Sequence, Term};

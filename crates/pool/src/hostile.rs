@@ -8,15 +8,17 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use tadoc_core::{Limits, Strategy, Task, View};
-use tadoc_oracle::{Random, mend_pool, mutate, pool_parts, watched};
+use tadoc_oracle::Random;
+use tadoc_testing::{mend_pool, mutants, mutate, pool_parts, watched};
 
 use crate::medium::simulated::Simulated;
 use crate::testing::ARCHIVE;
 use tadoc_core::Backend;
 
 use crate::{Persist, Pool, PoolBackend};
-use tadoc_tasks::reference::{Shape, rows, view};
+use tadoc_tasks::reference::rows;
 use tadoc_tasks::root_counts;
+use tadoc_testing::networks::{Shape, view};
 
 const ROOM: usize = 3 << 20;
 const QUESTION: u64 = 7;
@@ -72,7 +74,7 @@ fn ask(
 #[test]
 fn a_pool_made_to_harm_does_none() {
     let own = corpus();
-    let mutants = std::env::var("TADOC_MUTANTS").map_or(MUTANTS, |more| more.parse().unwrap());
+    let mutants = mutants(MUTANTS);
     let mut random = Random::new(1);
     let (mut errors, mut others, mut harm) = (0, 0, Vec::new());
     watched(|steps| {

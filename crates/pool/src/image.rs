@@ -3,8 +3,14 @@
 //! It is the image that docs/view.md describes, as a whole, and behind it the numbers of its documents. Writing it costs a copy and checksums, opening
 //! it one pass over it.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 use tadoc_core::View;
 use tadoc_core::archive::{ViewImage, open_image};
+use tadoc_core::usize_of;
 use tadoc_tasks::Work;
 use xxhash_rust::xxh64::Xxh64;
 
@@ -48,14 +54,14 @@ impl Pool {
         };
         let fits = table.kind == Kind::Image
             && table.end() <= self.space.len()
-            && table.bytes as usize >= IMAGE_HEADER;
+            && usize_of(table.bytes) >= IMAGE_HEADER;
         let same = table.identity == self.image_identity(question) && documents.kind == Kind::Fill;
         if !fits || !same || self.image_sums(&table) != table.sums || !self.is_right(&documents) {
             return Ok(None);
         }
         let numbers =
-            self.space.shared::<u32>(documents.offset, documents.bytes as usize / 4).to_vec();
-        let bytes = self.space.shared::<u8>(table.offset, table.bytes as usize);
+            self.space.shared::<u32>(documents.offset, usize_of(documents.bytes) / 4).to_vec();
+        let bytes = self.space.shared::<u8>(table.offset, usize_of(table.bytes));
         let view = open_image(bytes.into(), self.archive(), numbers, counts_only).ok();
         if view.is_some() {
             self.resumption().finished.extend([VIEW.to_owned(), DOCUMENTS.to_owned()]);
@@ -102,7 +108,7 @@ impl Pool {
             own.copy_from_slice(&documents[cuts[operation]..cuts[operation + 1]]);
         })?;
         drop(work);
-        let bytes = self.space.shared::<u8>(table.offset, table.bytes as usize);
+        let bytes = self.space.shared::<u8>(table.offset, usize_of(table.bytes));
         Ok(open_image(bytes.into(), self.archive(), documents.to_vec(), false)?)
     }
 
@@ -112,8 +118,8 @@ impl Pool {
 
     /// The digest of an image's header and of its checksums, which are among its last bytes.
     fn image_sums(&self, table: &Table) -> u64 {
-        let bytes = self.space.shared::<u8>(table.offset, table.bytes as usize);
-        let checksums = (8 * table.bytes.div_ceil(BLOCK) as usize).min(bytes.len());
+        let bytes = self.space.shared::<u8>(table.offset, usize_of(table.bytes));
+        let checksums = (8 * usize_of(table.bytes.div_ceil(BLOCK))).min(bytes.len());
         let mut hash = Xxh64::new(table.identity);
         hash.update(&bytes[..IMAGE_HEADER]);
         hash.update(&bytes[bytes.len() - checksums..]);

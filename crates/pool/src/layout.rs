@@ -1,5 +1,11 @@
 //! Header and checkpoints of a pool as bytes, as docs/pool.md describes them. Everything here is a row of 64-bit numbers.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
+use tadoc_core::usize_of;
 use xxhash_rust::xxh64::xxh64;
 
 use crate::medium::PAGE;
@@ -21,7 +27,7 @@ pub(crate) const LAST_SEQUENCE: u64 = u64::MAX / 2;
 /// Where checksums and sections may be.
 pub(crate) const ALIGNMENT: u64 = 256;
 
-const SLOT_WORDS: usize = SLOT_BYTES as usize / 8;
+const SLOT_WORDS: usize = usize_of(SLOT_BYTES) / 8;
 /// Numbers of a slot before its tables.
 const HEAD_WORDS: usize = 32;
 const TABLE_WORDS: usize = 16;
@@ -110,7 +116,7 @@ impl Table {
     pub(crate) fn blocks(&self) -> usize {
         match self.kind {
             Kind::Image | Kind::LateBlocks => 0,
-            _ => self.bytes.div_ceil(BLOCK) as usize,
+            _ => usize_of(self.bytes.div_ceil(BLOCK)),
         }
     }
 
@@ -206,6 +212,7 @@ impl Directory {
     }
 
     /// The checkpoint in a slot, if there is a whole one.
+    #[expect(clippy::cast_possible_truncation, reason = "the kind is the lower half of a word")]
     pub(crate) fn from_words(words: &[u64]) -> Option<Self> {
         let tables =
             usize::try_from(*words.get(2)?).ok().filter(|&tables| tables <= MOST_TABLES)?;

@@ -8,10 +8,16 @@
 //! The log has two halves. When one is full, the counters are made durable and records go to the other, so that there is always a half
 //! whose records lead to the last state. A record costs 16 bytes for each counter that changed.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use tadoc_core::usize_of;
 
 use rayon::prelude::*;
 
@@ -104,7 +110,7 @@ impl Log {
         let mut state = None;
         for record in &found[self.half] {
             let record = &words[record.clone()];
-            for change in record[HEAD_WORDS..].chunks_exact(2).take(record[4] as usize) {
+            for change in record[HEAD_WORDS..].chunks_exact(2).take(usize_of(record[4])) {
                 *counters.get_mut(usize::try_from(change[0]).ok()?)? = change[1];
             }
             state = Some(State { operations: record[2], digest: record[3] });
@@ -168,7 +174,7 @@ pub(crate) fn changes_of(mut added: Vec<[u64; 2]>, counters: &[AtomicU64]) -> (V
         same
     });
     let moved = added.par_iter_mut().with_min_len(1 << 12).map(|[index, value]| {
-        let before = counters[*index as usize].load(Ordering::Relaxed);
+        let before = counters[usize_of(*index)].load(Ordering::Relaxed);
         *value = value.wrapping_add(before);
         share(*index, *value).wrapping_sub(share(*index, before))
     });

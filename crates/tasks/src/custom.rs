@@ -245,7 +245,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::reference::{counts_only, deep, shapes, texts, view};
+    use tadoc_testing::networks::{counts_only, deep, shapes, texts, view};
 
     fn phased<T>(view: &View, run: impl FnOnce(&mut Phases<'_, '_>) -> Result<T>) -> Result<T> {
         let mut work = Work::volatile(1 << 20);

@@ -208,7 +208,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::reference::shapes;
+    use tadoc_testing::networks::shapes;
 
     proptest! {
         #[test]

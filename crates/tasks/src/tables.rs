@@ -157,7 +157,7 @@ mod tests {
 
     use super::*;
     use crate::bounds::bounds;
-    use crate::reference::shapes;
+    use tadoc_testing::networks::shapes;
 
     proptest! {
         #[test]

@@ -310,8 +310,9 @@ mod tests {
     use super::*;
     use crate::plan::Plan;
     use crate::pruned::Pruned;
-    use crate::reference::{shapes, sizes, texts};
+    use crate::reference::sizes;
     use crate::terms::TermsOf;
+    use tadoc_testing::networks::{shapes, texts};
 
     proptest! {
         #[test]

@@ -476,8 +476,9 @@ mod tests {
 
     use super::*;
     use crate::plan::Sizes;
-    use crate::reference::{deep, shapes, sizes, texts};
+    use crate::reference::sizes;
     use crate::terms::TermsOf;
+    use tadoc_testing::networks::{deep, shapes, texts};
 
     /// Every stretch with its document, its terms and their counts, in order.
     type Found = Vec<(u32, Vec<(u32, u64)>)>;

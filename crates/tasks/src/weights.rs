@@ -122,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::reference::{counts_only, shapes, texts};
+    use tadoc_testing::networks::{counts_only, shapes, texts};
 
     proptest! {
         #[test]

@@ -19,8 +19,57 @@ use crate::files;
 use crate::project::Project;
 
 /// The fuzzers.
-pub const TARGETS: [&str; 8] =
-    ["lexer", "builders", "archive", "index", "journal", "view", "pool", "round_trip"];
+pub const TARGETS: [&str; 10] = [
+    "lexer",
+    "builders",
+    "archive",
+    "index",
+    "journal",
+    "view",
+    "pool",
+    "round_trip",
+    "grep",
+    "operations",
+];
+/// Patterns that texts are searched for first.
+const PATTERNS: [&str; 12] = [
+    "the",
+    "^$",
+    "$",
+    r"\bto\b",
+    r"[A-Z][a-z]+",
+    r"\w+\s\w+$",
+    r"^\s|\W\W",
+    r"(?i)THE|QUESTION",
+    r"\pL\pN",
+    r"(?-u:[\x80-\xff])",
+    r".{20}",
+    r"\B[aeiou]\B|e.*e.*e",
+];
+/// Operations that are run first: on documents that are there, on others, and on ranges behind their ends.
+const OPERATIONS: [&str; 5] = [
+    r#"{"op":"extract","document":"0000","offset":3,"length":20}
+{"op":"search","word":"to be"}
+{"op":"count","word":"the","document":"0001"}
+{"op":"sample","k":3,"seed":7}"#,
+    r#"{"op":"insert","document":"0000","offset":3,"text":" be"}
+{"op":"search","word":"be","document":"0000"}
+{"op":"delete","document":"0001","offset":5,"length":9}
+{"op":"replace","document":"0001","offset":0,"length":3,"base64":"/w=="}"#,
+    r#"{"op":"add","document":"0002","text":"the end"}
+{"op":"append","document":"0002","text":" of it"}
+{"op":"rename","document":"0002","name":"a/b"}
+{"op":"remove","document":"0000"}
+{"op":"count","word":"end"}"#,
+    r#"{"op":"extract","document":"0000","offset":300,"length":2}
+{"op":"delete","document":"0000","offset":3,"length":20000}
+{"op":"count","word":", "}
+{"op":"remove","document":"nowhere"}"#,
+    r#"{"op":"extract","document":1}
+["op"]
+{"op":"add","document":"../x","text":""}
+{"op":"append","document":"0000","text":"a","base64":"YQ=="}"#,
+];
 /// The version that the layout of `fuzz/` is for.
 const CARGO_FUZZ: &str = "^0.13";
 /// Bytes of an input: many short ones are worth more than a few long ones.
@@ -160,6 +209,8 @@ pub fn write_seeds(project: &Project) -> Result<()> {
             write("journal", &[&[number][..], &journal].concat())?;
         }
         write("pool", &pool_changes(number))?;
+        let pattern = PATTERNS[usize::from(number) % PATTERNS.len()].as_bytes();
+        write("grep", &[&[number], pattern, &[0xF5], &documents.join(&0xF5)].concat())?;
         compress(case, number, &archive)?;
         let bytes = fs::read(&archive).with_context(|| format!("reading {}", archive.display()))?;
         if bytes.len() <= LONGEST_INPUT {
@@ -177,6 +228,9 @@ pub fn write_seeds(project: &Project) -> Result<()> {
         if bytes.len() <= LONGEST_INPUT {
             write("index", &bytes)?;
         }
+    }
+    for (number, lines) in OPERATIONS.iter().enumerate() {
+        files::write(&corpus.join("operations").join(number.to_string()), lines.as_bytes())?;
     }
     fs::remove_file(&archive).with_context(|| format!("removing {}", archive.display()))
 }

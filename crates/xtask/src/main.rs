@@ -1,5 +1,6 @@
 //! `cargo xtask`: what people and continuous integration run on the repository.
 
+mod api;
 mod attack;
 mod awkward;
 mod bench;
@@ -24,10 +25,13 @@ Commands:
                                 measure tadoc beside other compressors, and its analytics beside plain text;
                                 `bench --help` says more
   fuzz [TARGET...] [--seconds N]
-                                run fuzzers (lexer, builders, archive, round_trip) for 60 or N seconds each;
+                                run fuzzers (lexer, builders, archive, index, journal, view,
+                                pool, round_trip, grep, operations) for 60 or N seconds each;
                                 --seeds only writes what they start from
-  test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, ripgrep, gpu, test, doctest,
-                                doc, python, fuzz, attack; --quick leaves out the last two
+  test [STEP...] [--quick]      run what must hold before a change is taken: fmt, clippy, ripgrep, gpu, test, features,
+                                doctest, api, doc, python, fuzz, attack; --quick leaves out the last two
+  api [PACKAGE] [--write]       compare the public items of a package (default: tadoc) with those in its api.txt,
+                                or write them there
   attack [--seconds N] [--seed S] [--binary PATH] [--jobs N] [--kills N] [--signals N] [--write FILE]
                                 run the command on mutated archives, views and pools for 60 or N seconds, then kill
                                 and signal N writing commands; what is found is in target/attack
@@ -58,6 +62,7 @@ fn main() -> ExitCode {
             // What failed was shown, and the last line is said.
             if test::run(&options)? { Ok(()) } else { std::process::exit(1) }
         }),
+        Some("api") => api::Options::parse(&arguments[1..]).map(|options| api::run(&options)),
         Some("attack") => attack::Options::parse(&arguments[1..]).map(|options| {
             // What was found was shown, and the last line is said.
             if attack::run(&options)? { Ok(()) } else { std::process::exit(1) }

@@ -25,6 +25,11 @@ impl Project {
         Ok(Self { root, target })
     }
 
+    /// The folder of a package: its name without what all names begin with.
+    pub fn folder_of(&self, package: &str) -> PathBuf {
+        self.root.join("crates").join(package.strip_prefix("tadoc-").unwrap_or(package))
+    }
+
     /// The cargo that runs this program, in the project's folder.
     pub fn cargo(&self) -> Command {
         let program = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());

@@ -1,34 +1,38 @@
-//! `cargo xtask test`: everything that must hold before a change is taken, step after step. What a step
-//! needs is installed below the target folder; where that cannot be, the step is skipped and says why.
-//! About four minutes on two busy cores when the dependencies and cargo-fuzz are built already.
+//! `cargo xtask test`: everything that must hold before a change is taken, step after step. What a
+//! step needs is installed below the target folder; where that cannot be, the step is skipped and
+//! says why. About four minutes on two busy cores when the dependencies and cargo-fuzz are built
+//! already.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::process::succeeds;
 use crate::project::Project;
-use crate::{debian, files, fuzz};
+use crate::{api, debian, files, fuzz};
 
 /// Each fuzzer runs for so many seconds.
-const FUZZ_SECONDS: u32 = 10;
+const FUZZ_SECONDS: u32 = 8;
 /// Mutants are made for so many seconds; then so many writing commands are killed, and signalled.
 const ATTACK: [&str; 6] = ["--seconds", "60", "--kills", "52", "--signals", "78"];
 
 /// A step, by its name.
 type Step = (&'static str, fn(&Run) -> Result<Outcome>);
 
-const STEPS: [Step; 11] = [
+const STEPS: [Step; 13] = [
     ("fmt", format),
     ("clippy", clippy),
     ("ripgrep", ripgrep),
     ("gpu", gpu),
     ("test", test),
+    ("features", features),
     ("doctest", doctest),
+    ("api", api),
     ("doc", doc),
     ("python", python),
     ("formats", formats),
@@ -212,24 +216,20 @@ fn ripgrep(_: &Run) -> Result<Outcome> {
     Ok(Outcome::Passed(output.lines().next().unwrap_or_default().to_owned()))
 }
 
-/// The kernels: run on the processor by PoCL, and compiled for CUDA by NVIDIA's compiler, which needs no GPU either. Both are
-/// installed if that can be. What other crates test on devices follows in the step `test`.
+/// The kernels: run on the processor by PoCL, and compiled for CUDA by NVIDIA's compiler, which
+/// needs no GPU either. Both are installed if that can be. What other crates test on devices
+/// follows in the step `test`.
 fn gpu(run: &Run) -> Result<Outcome> {
     const FIND_COMPILER: &str = "import pathlib, nvidia
 found = [path for folder in nvidia.__path__ for path in pathlib.Path(folder).rglob('libnvrtc.so*')]
 print(found[0].parent)";
-    let drivers = || {
-        let folder = fs::read_dir("/etc/OpenCL/vendors").into_iter().flatten();
-        folder.flatten().any(|file| file.path().extension().is_some_and(|ending| ending == "icd"))
-    };
-    if !drivers() {
+    if !has_opencl() {
         debian::install(&["pocl-opencl-icd", "ocl-icd-libopencl1"]);
     }
     let mut without = Vec::new();
     let mut command = run.cargo(&["test", "--package", "tadoc-gpu", "--lib", "--tests"]);
-    if drivers() {
-        command.env("TADOC_TEST_DEVICE", "opencl");
-    } else {
+    let devices = DeviceTests::of(run, "gpu", &mut command)?;
+    if devices.is_none() {
         without.push("kernels are not run, as there is no OpenCL and PoCL cannot be installed");
     }
     let compiler = run.python_with(&["nvidia-cuda-nvrtc"], FIND_COMPILER).ok().and_then(|python| {
@@ -249,24 +249,106 @@ print(found[0].parent)";
     run.run(&mut command)?;
     match without.len() {
         2 => skipped(&without.join("; ")),
-        _ => Ok(Outcome::Passed(without.join("; "))),
+        _ => {
+            let ran = devices.map(|devices| devices.ran()).transpose()?;
+            let about: Vec<&str> = ran.iter().map(String::as_str).chain(without).collect();
+            Ok(Outcome::Passed(about.join("; ")))
+        }
+    }
+}
+
+/// Whether some OpenCL driver is installed.
+fn has_opencl() -> bool {
+    let folder = fs::read_dir("/etc/OpenCL/vendors").into_iter().flatten();
+    folder.flatten().any(|file| file.path().extension().is_some_and(|ending| ending == "icd"))
+}
+
+/// The tests of a step that work on devices. There are drivers, so that a missing device is a
+/// failure, and each of them tells that it was given one.
+struct DeviceTests(PathBuf);
+
+impl DeviceTests {
+    /// Has the tests of a command tell; `None` if there are no drivers.
+    fn of(run: &Run, step: &str, command: &mut Command) -> Result<Option<Self>> {
+        if !has_opencl() {
+            return Ok(None);
+        }
+        let path = run.project.target.join("xtask").join(format!("{step}.devices"));
+        files::write(&path, b"")?;
+        command.env("TADOC_TEST_DEVICE", "opencl").env("TADOC_TEST_DEVICE_LOG", &path);
+        Ok(Some(Self(path)))
+    }
+
+    /// How many ran; none is an error.
+    fn ran(&self) -> Result<String> {
+        let told =
+            fs::read_to_string(&self.0).with_context(|| format!("reading {}", self.0.display()))?;
+        let count = told.lines().collect::<BTreeSet<_>>().len();
+        ensure!(count > 0, "no test ran on a device, though there are OpenCL drivers");
+        Ok(format!("{count} tests ran on OpenCL"))
     }
 }
 
 fn test(run: &Run) -> Result<Outcome> {
-    if succeeds(&mut run.cargo(&["nextest", "--version"])) {
-        let options = ["--workspace", "--exclude", "tadoc-gpu", "--no-fail-fast"];
-        run.run(run.cargo(&["nextest", "run"]).args(options))?;
-        return Ok(Outcome::Passed(run.line_with("test", "Summary")));
+    let others = ["--workspace", "--exclude", "tadoc-gpu", "--no-fail-fast"];
+    let has_nextest = succeeds(&mut run.cargo(&["nextest", "--version"]));
+    let mut command = match has_nextest {
+        true => run.cargo(&["nextest", "run"]),
+        false => run.cargo(&["test", "--lib", "--bins", "--tests"]),
+    };
+    let devices = DeviceTests::of(run, "test", command.args(others))?;
+    run.run(&mut command)?;
+    let devices = match devices {
+        Some(devices) => devices.ran()?,
+        None => "those on devices skipped, as there is no OpenCL".to_owned(),
+    };
+    let summary = if has_nextest { run.line_with("test", "Summary") } else { String::new() };
+    let about = if summary.is_empty() { devices } else { format!("{summary}; {devices}") };
+    Ok(Outcome::Passed(about))
+}
+
+/// The engine and the command with fewer features: lints of each set, and quick tests without any
+/// of them.
+fn features(run: &Run) -> Result<Outcome> {
+    const PACKAGES: [&str; 5] =
+        ["--package", "tadoc-engine", "--package", "tadoc-cli", "--no-default-features"];
+    for features in ["", "tadoc-engine/gpu,tadoc-cli/gpu", "tadoc-engine/pool,tadoc-cli/pool"] {
+        let mut command = run.cargo(&["clippy", "--all-targets", "--features", features]);
+        run.run(command.args(PACKAGES).args(["--", "-D", "warnings"]))?;
     }
-    let targets = ["--lib", "--bins", "--tests", "--no-fail-fast"];
-    run.run(run.cargo(&["test", "--workspace", "--exclude", "tadoc-gpu"]).args(targets))?;
+    let mut command = run.cargo(&["test", "--test", "distinct_words", "--test", "command"]);
+    run.run(command.args(PACKAGES).args(["--", "every_case", "answers::", "round_trip::"]))?;
     passed()
 }
 
+/// Examples, and the Rust code of the documents, all of which are compiled.
 fn doctest(run: &Run) -> Result<Outcome> {
+    let compiled = run.project.root.join("crates/engine/src/documents.rs");
+    let compiled = fs::read_to_string(&compiled).context("reading the list of documents")?;
+    let root = &run.project.root;
+    let documents = fs::read_dir(root.join("docs")).context("listing docs")?;
+    let documents = documents.collect::<Result<Vec<_>, _>>()?.into_iter().map(|file| file.path());
+    for path in documents.chain([root.join("README.md")]) {
+        let name = path.strip_prefix(root)?.display().to_string();
+        let is_text = name.ends_with(".md");
+        if is_text && fs::read_to_string(&path)?.contains("```rust") {
+            let is_compiled = compiled.contains(&format!("/{name}\""));
+            ensure!(
+                is_compiled,
+                "{name} has Rust code and is not in crates/engine/src/documents.rs"
+            );
+        }
+    }
     run.run(&mut run.cargo(&["test", "--workspace", "--doc"]))?;
     passed()
+}
+
+/// The API of the library that people use, against the list that is committed.
+fn api(run: &Run) -> Result<Outcome> {
+    if !run.project.folder_of(api::PACKAGE).is_dir() {
+        return skipped("there is no package tadoc yet");
+    }
+    Ok(Outcome::Passed(api::compare(&run.project, api::PACKAGE)?))
 }
 
 fn doc(run: &Run) -> Result<Outcome> {

@@ -31,11 +31,7 @@ fn sample() -> (Folder, Vec<Document>) {
 
 /// Writes documents as an archive. By the library, for names that a file system would not take.
 pub fn archive(folder: &Folder, name: &str, documents: &[Document]) {
-    let inputs = documents.iter().map(|(name, bytes)| {
-        tadoc_engine::Input::new(name.as_bytes(), tadoc_engine::Source::Bytes(bytes.clone()))
-    });
-    let options = tadoc_engine::CompressOptions::default();
-    tadoc_engine::compress(inputs.collect(), &folder.path(name), &options, &()).unwrap();
+    tadoc_testing::archives::compress_with(documents, &folder.path(name), &Default::default());
 }
 
 /// Runs with every index stored and in a pool, which is made and then used again; wants the same of each, and gives the last.

@@ -6,6 +6,7 @@ use std::process::{Command, Stdio};
 
 use tadoc_engine::text::escape;
 use tadoc_oracle::{Case, Document, Lexer, Oracle, TfidfOptions, cases};
+use tadoc_testing::archives::compress_with;
 
 use crate::folder::{Folder, Run, prose};
 
@@ -32,11 +33,8 @@ fn case(name: &str) -> Case {
 
 /// Writes documents as an archive. By the library, for names that a file system would not take.
 fn archive(folder: &Folder, name: &str, documents: &[Document], lexer: tadoc_engine::Lexer) {
-    let inputs = documents.iter().map(|(name, bytes)| {
-        tadoc_engine::Input::new(name.as_bytes(), tadoc_engine::Source::Bytes(bytes.clone()))
-    });
     let options = tadoc_engine::CompressOptions { lexer, ..Default::default() };
-    tadoc_engine::compress(inputs.collect(), &folder.path(name), &options, &()).unwrap();
+    compress_with(documents, &folder.path(name), &options);
 }
 
 fn ask(folder: &Folder, command: &[&str], more: &[&str]) -> Run {

@@ -25,22 +25,9 @@ const COMMANDS: [&[&str]; 15] = [
     &["ranked-inverted-index", "--n", "4", "--min-count", "2"],
 ];
 
-/// The device to test on.
+/// What chooses the device to test on.
 fn device() -> Option<String> {
-    if let Ok(named) = std::env::var("TADOC_TEST_DEVICE") {
-        return Some(named);
-    }
-    let run = Folder::new().run(&["devices", "--json"]);
-    let found = run.json()[0]["devices"]
-        .as_array()
-        .unwrap()
-        .iter()
-        .find(|device| device["usable"] == true && device["api"] == "opencl")
-        .map(|device| device["selector"].as_str().unwrap().to_owned());
-    if found.is_none() {
-        eprintln!("skipped: there is no OpenCL device");
-    }
-    found
+    tadoc_engine::gpu::testing::device().map(|device| device.info().selector())
 }
 
 /// An archive of documents.

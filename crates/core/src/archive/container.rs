@@ -23,6 +23,12 @@ const OPTIONAL: u32 = 1;
 /// The segment number of sections that belong to none.
 const NO_SEGMENT: u32 = u32::MAX;
 
+/// A segment as sections number it. No archive has so many that theirs do not fit: of another number, no section is
+/// found.
+pub(super) fn number_of(segment: usize) -> u32 {
+    u32::try_from(segment).unwrap_or(NO_SEGMENT)
+}
+
 /// Checksum of bytes: XXH64 with seed 0.
 pub(super) fn checksum(bytes: &[u8]) -> u64 {
     xxh64(bytes, 0)

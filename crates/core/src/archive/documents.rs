@@ -4,6 +4,7 @@
 //! covers one document, or several small ones in a row, so that a corpus of a million lines does not
 //! consist of digests. Cost: O(documents) to read and in memory.
 
+use crate::usize_of;
 use xxhash_rust::xxh64::Xxh64;
 
 use super::integers;
@@ -20,7 +21,7 @@ const DIGEST_BYTES: u64 = 4096;
 const NAME_BYTES: u64 = 1 << 28;
 const NAME_BYTES_PER_BYTE: u64 = 1024;
 /// More bits than a mode has.
-pub(super) const MOST_MODE: u64 = 0o7777;
+pub(super) const MOST_MODE: u32 = 0o7777;
 
 /// The documents and what they must expand to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,7 +47,7 @@ impl PieceHasher {
     /// The next bytes of the document.
     pub fn update(&mut self, mut bytes: &[u8]) {
         while !bytes.is_empty() {
-            let now = bytes.len().min((HASHED_PIECE - self.filled) as usize);
+            let now = bytes.len().min(usize_of(HASHED_PIECE - self.filled));
             self.state.get_or_insert_with(|| Box::new(Xxh64::new(0))).update(&bytes[..now]);
             self.filled += now as u64;
             bytes = &bytes[now..];
@@ -86,6 +87,7 @@ impl Default for Digester {
 
 impl Digester {
     /// The next document; `last` if none follows. Gives the digest if one is due.
+    #[expect(clippy::cast_possible_truncation, reason = "a digest is the lowest 32 bits")]
     pub fn document(&mut self, bytes: u64, piece_hashes: &[u64], last: bool) -> Option<u32> {
         for hash in piece_hashes {
             self.state.update(&hash.to_le_bytes());
@@ -211,23 +213,21 @@ pub(super) fn decode(section: &[u8], budget: &Budget) -> Result<DocumentTable> {
             None => None,
             Some(step) => {
                 seconds = seconds.wrapping_add(unzigzag(step));
-                let nanoseconds = nanoseconds.next().filter(|&part| part < 1_000_000_000);
-                let Some(nanoseconds) = nanoseconds else {
+                let nanoseconds = nanoseconds.next().and_then(|part| u32::try_from(part).ok());
+                let Some(nanoseconds) = nanoseconds.filter(|&part| part < 1_000_000_000) else {
                     return Err(reader.malformed("a time has no nanoseconds"));
                 };
-                Some(Timestamp { seconds, nanoseconds: nanoseconds as u32 })
+                Some(Timestamp { seconds, nanoseconds })
             }
         };
-        let mode = modes[index].checked_sub(1);
-        if mode.is_some_and(|mode| mode > MOST_MODE) {
-            return Err(reader.malformed(format!("{} is no mode", modes[index] - 1)));
-        }
-        documents.push(Document {
-            name,
-            bytes: bytes[index],
-            modified,
-            mode: mode.map(|mode| mode as u32),
-        });
+        let mode = match modes[index].checked_sub(1) {
+            None => None,
+            Some(mode) => match u32::try_from(mode) {
+                Ok(known) if known <= MOST_MODE => Some(known),
+                _ => return Err(reader.malformed(format!("{mode} is no mode"))),
+            },
+        };
+        documents.push(Document { name, bytes: bytes[index], modified, mode });
     }
     if nanoseconds.next().is_some() {
         return Err(reader.malformed("there are nanoseconds without a time"));
@@ -259,10 +259,10 @@ fn decode_names(
     let mut names: Vec<Vec<u8>> = Vec::with_capacity(shared.len());
     for (&shared, &length) in shared.iter().zip(lengths) {
         let previous: &[u8] = names.last().map_or(&[], |name| name);
-        let Some(shared) = previous.get(..shared as usize) else {
+        let Some(shared) = previous.get(..usize_of(shared)) else {
             return Err(reader.malformed("a name shares more than there is"));
         };
-        let (suffix, rest) = suffixes.split_at(length as usize);
+        let (suffix, rest) = suffixes.split_at(usize_of(length));
         suffixes = rest;
         if suffix.contains(&0) {
             return Err(reader.malformed("a name has a NUL in it"));

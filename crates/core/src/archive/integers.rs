@@ -7,8 +7,13 @@ use super::rans::{Decoder, Encoder, MOST_RAW_BITS, Model, most_values};
 use super::wire::{Reader, put_varint};
 use crate::budget::{Budget, Counted};
 use crate::error::Result;
+use crate::usize_of;
 
 /// Appends a list.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "so many bits are taken at a time as an u32 has room for"
+)]
 pub(crate) fn write(into: &mut Vec<u8>, values: impl Iterator<Item = u64> + Clone) {
     let mut counts = [0; 65];
     let mut length = 0_u64;
@@ -42,6 +47,7 @@ pub(crate) fn write(into: &mut Vec<u8>, values: impl Iterator<Item = u64> + Clon
 }
 
 /// Reads a list, whose memory is counted as that of `what`.
+#[expect(clippy::cast_possible_truncation, reason = "classes are numbers of bits, 64 at most")]
 pub(crate) fn read(
     reader: &mut Reader<'_>,
     budget: &Budget,
@@ -59,7 +65,7 @@ pub(crate) fn read(
     }
     let share = budget.take(size_of::<u64>() as u64 * length, what)?;
     let mut decoder = Decoder::new(stream)?;
-    let mut values = Vec::with_capacity(length as usize);
+    let mut values = Vec::with_capacity(usize_of(length));
     for _ in 0..length {
         let bits = decoder.class(&table) as u32;
         let mut value = 0_u64;

@@ -4,6 +4,13 @@
 //! [`ArchiveWriter`] makes an archive of encoded segments; [`Archive`] opens one and decodes what it is
 //! asked for. Reading believes nothing: a damaged or hostile file gives an error, in memory bounded by a
 //! multiple of its length.
+//!
+//! Numbers come from files, so a cast that could lose some of one says why it does not.
+
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
 
 mod container;
 pub mod dictionary;
@@ -14,6 +21,12 @@ mod info;
 mod integers;
 pub mod journal;
 mod mapping;
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    reason = "fixed-point numbers, bounded by the arithmetic itself"
+)]
 mod mixing;
 mod origin;
 mod rans;
@@ -22,6 +35,7 @@ pub mod types;
 mod view_file;
 mod view_image;
 mod wire;
+#[expect(clippy::cast_possible_truncation, reason = "sizes of what is written, which is in memory")]
 mod write;
 mod zstandard;
 

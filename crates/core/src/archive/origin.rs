@@ -144,12 +144,12 @@ fn decode_attributes(reader: &mut Reader<'_>) -> Result<(Option<Timestamp>, Opti
     let mut modified = None;
     if attributes & HAS_TIME != 0 {
         let seconds = unzigzag(reader.varint()?);
-        let nanoseconds = reader.bounded(999_999_999, "nanoseconds")? as u32;
+        let nanoseconds = reader.bounded_u32(999_999_999, "nanoseconds")?;
         modified = Some(Timestamp { seconds, nanoseconds });
     }
     let mut mode = None;
     if attributes & HAS_MODE != 0 {
-        mode = Some(reader.bounded(MOST_MODE, "is a mode")? as u32);
+        mode = Some(reader.bounded_u32(MOST_MODE, "is a mode")?);
     }
     Ok((modified, mode))
 }

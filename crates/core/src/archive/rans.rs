@@ -9,6 +9,7 @@
 
 use super::wire::{Reader, put_varint};
 use crate::error::{Error, Result};
+use crate::usize_of;
 
 /// Frequencies of a model sum up to `2^SCALE_BITS`.
 pub(crate) const SCALE_BITS: u32 = 14;
@@ -35,6 +36,10 @@ pub(crate) struct Model {
 
 impl Model {
     /// A model for data with these counts. Classes that do not occur cannot be coded with it.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a share of the scale is not above it, and that has 16 bits"
+    )]
     pub(crate) fn from_counts(counts: &[u64]) -> Self {
         let mut counts = counts.to_vec();
         // No class may have it all: where fewer than two occur, others stand in.
@@ -113,12 +118,14 @@ impl Model {
         let mut frequencies: Vec<u16> = Vec::new();
         let mut sum = 0;
         for _ in 0..used {
-            let gap =
-                reader.bounded((limit - frequencies.len()) as u64, "as a gap in a model")? as usize;
+            let gap = usize_of(
+                reader.bounded((limit - frequencies.len()) as u64, "as a gap in a model")?,
+            );
             if frequencies.len() + gap >= limit {
                 return Err(reader.malformed("a model has a class that does not exist"));
             }
-            let frequency = reader.bounded(LARGEST_FREQUENCY.into(), "as a frequency")? as u16;
+            let frequency = reader.bounded_u32(LARGEST_FREQUENCY, "as a frequency")?;
+            let frequency = u16::try_from(frequency).expect("frequencies have 16 bits");
             if frequency == 0 {
                 return Err(reader.malformed("a model has a frequency of 0"));
             }
@@ -138,6 +145,10 @@ impl Model {
     }
 
     /// The tables to decode with.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "each class has a slot of the scale, which has 16 bits"
+    )]
     pub(crate) fn decoding_table(&self) -> DecodingTable {
         let mut range_of_slot = vec![0_u16; SCALE as usize];
         let mut ranges = Vec::new();
@@ -212,6 +223,7 @@ impl<'a> Decoder<'a> {
 
     /// Takes a class.
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest bits are meant")]
     pub(crate) fn class(&mut self, table: &DecodingTable) -> usize {
         let slot = self.state as u32 & (SCALE - 1);
         let range = table.range_of_slot[slot as usize];
@@ -224,6 +236,7 @@ impl<'a> Decoder<'a> {
 
     /// Takes up to [`MOST_RAW_BITS`] raw bits.
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "at most 32 bits are taken")]
     pub(crate) fn bits(&mut self, count: u32) -> u32 {
         let value = self.state & ((1 << count) - 1);
         self.state >>= count;
@@ -283,6 +296,7 @@ impl Encoder {
     }
 
     /// Appends the stream, and is empty again.
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest bits are meant")]
     pub(crate) fn write(&mut self, into: &mut Vec<u8>) {
         let mut words: Vec<u32> = Vec::new();
         let mut state = LOWEST_STATE;

@@ -1,5 +1,6 @@
 //! Reading an archive: the table first, every section when it is asked for.
 
+use crate::usize_of;
 use std::collections::HashSet;
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -8,7 +9,9 @@ use std::sync::{Arc, OnceLock};
 
 use memmap2::Mmap;
 
-use super::container::{HEADER_BYTES, Header, Kind, Section, VERSION, checksum, parse_table};
+use super::container::{
+    HEADER_BYTES, Header, Kind, Section, VERSION, checksum, number_of, parse_table,
+};
 use super::dictionary::Dictionary;
 use super::documents::{self, DocumentTable};
 use super::grammar::{self, Symbols};
@@ -60,10 +63,10 @@ impl Archive {
             return Err(Error::NotAnArchive { found: format!("{} is a folder", path.display()) });
         }
         let file_bytes = metadata.len();
-        let mut start = vec![0; file_bytes.min(HEADER_BYTES as u64) as usize];
+        let mut start = vec![0; usize_of(file_bytes.min(HEADER_BYTES as u64))];
         file.read_exact_at(&mut start, 0).map_err(io)?;
         let header = Header::parse(&start, file_bytes)?;
-        let mut table = vec![0; header.table_bytes as usize];
+        let mut table = vec![0; usize_of(header.table_bytes)];
         file.read_exact_at(&mut table, header.table_offset).map_err(io)?;
         let found = checksum(&table);
         if found != header.table_checksum {
@@ -169,7 +172,7 @@ impl Archive {
         let mut text_bytes = 0_u64;
         for (number, segment) in summary.segments.iter().enumerate() {
             for kind in [Kind::DICT, Kind::ITEM, self.symbol_kind(), Kind::ROOT] {
-                if !there.contains(&(kind, Some(number as u32))) {
+                if !there.contains(&(kind, Some(number_of(number)))) {
                     return Err(missing(kind));
                 }
             }
@@ -241,7 +244,7 @@ impl Archive {
     }
 
     pub(super) fn read_section(&self, section: &Section) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; section.bytes as usize];
+        let mut bytes = vec![0; usize_of(section.bytes)];
         let read = self.file.read_exact_at(&mut bytes, section.offset);
         read.map_err(|error| Error::io(&self.path, error))?;
         section.check(&bytes)?;
@@ -308,7 +311,7 @@ impl Archive {
 
     /// Reads the dictionary of a segment; its blocks stay compressed.
     pub fn dictionary(&self, segment: usize) -> Result<Dictionary> {
-        let section = self.section(Kind::DICT, Some(segment as u32))?;
+        let section = self.section(Kind::DICT, Some(number_of(segment)))?;
         let dictionary = Dictionary::open(&section, &self.budget)?;
         self.check_figures(
             segment,
@@ -321,7 +324,7 @@ impl Archive {
     /// Decodes the symbols of the root of a segment, on all threads. At the level `fast`, those of the rules are passed
     /// over.
     pub fn root(&self, segment: usize) -> Result<Counted<Vec<u32>>> {
-        let number = Some(segment as u32);
+        let number = Some(number_of(segment));
         let items = self.section(Kind::ITEM, number)?;
         let symbols = self.section(self.symbol_kind(), number)?;
         let root = self.section(Kind::ROOT, number)?;
@@ -343,7 +346,7 @@ impl Archive {
     }
 
     fn grammar_unless(&self, segment: usize, cancel: &CancelFlag) -> Result<Grammar> {
-        let number = Some(segment as u32);
+        let number = Some(number_of(segment));
         let items = self.section(Kind::ITEM, number)?;
         let symbols = self.section(self.symbol_kind(), number)?;
         let root = self.section(Kind::ROOT, number)?;

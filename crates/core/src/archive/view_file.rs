@@ -49,8 +49,11 @@ fn open(path: &Path, archive: &Archive, documents: u64, counts_only: bool) -> Re
     if documents.saturating_mul(4) > length {
         return Err(Error::malformed("it has other documents than the archive"));
     }
+    let Ok(count) = u32::try_from(documents) else {
+        return Err(Error::malformed("its archive has more documents than a view can number"));
+    };
     let map = super::mapping::map(&file, length).map_err(io)?;
-    let numbers = (0..documents as u32).collect();
+    let numbers = (0..count).collect();
     let bytes = Array::Shared(Arc::new(map));
     open_image(bytes, archive.fingerprint(), numbers, counts_only).map(Some)
 }

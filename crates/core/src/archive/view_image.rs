@@ -5,6 +5,7 @@
 //! (checksums and the checks that no array leads out of another), both at the speed of memory, on all threads. They are of one
 //! archive, whose fingerprint they have; for another one, or the same after a change, they are not opened.
 
+use crate::usize_of;
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use std::ops::Range;
@@ -114,7 +115,7 @@ impl<'v> ViewImage<'v> {
     /// Gives all of it, piece by piece, in order.
     pub(super) fn stream(&self, mut write: impl FnMut(&[u8]) -> Result<()>) -> Result<()> {
         write(&self.header)?;
-        let mut block = vec![0; BLOCK.min(self.end - ALIGNMENT) as usize];
+        let mut block = vec![0; usize_of(BLOCK.min(self.end - ALIGNMENT))];
         let mut sums = Vec::new();
         for number in 0..self.blocks() {
             let length = (self.end - ALIGNMENT - number * BLOCK).min(BLOCK);
@@ -133,7 +134,7 @@ impl<'v> ViewImage<'v> {
         for (array, range) in self.arrays.iter().zip(&self.ranges) {
             let shared = range.start.max(start)..range.end.min(end);
             if !shared.is_empty() {
-                let within = |of: u64| (shared.start - of) as usize..(shared.end - of) as usize;
+                let within = |of: u64| usize_of(shared.start - of)..usize_of(shared.end - of);
                 block[within(start)].copy_from_slice(&array[within(range.start)]);
             }
         }
@@ -142,14 +143,14 @@ impl<'v> ViewImage<'v> {
 }
 
 fn header(image_bytes: u64, fingerprint: Fingerprint, lengths: [u64; ARRAYS]) -> Vec<u8> {
-    let mut header = Vec::with_capacity(ALIGNMENT as usize);
+    let mut header = Vec::with_capacity(usize_of(ALIGNMENT));
     header.extend_from_slice(&MAGIC);
     header.extend_from_slice(&VERSION.to_le_bytes());
     header.extend_from_slice(&0_u32.to_le_bytes());
     for number in [image_bytes].into_iter().chain(fingerprint).chain(lengths) {
         header.extend_from_slice(&number.to_le_bytes());
     }
-    header.resize(ALIGNMENT as usize - 8, 0);
+    header.resize(usize_of(ALIGNMENT) - 8, 0);
     let sum = checksum(&header);
     header.extend_from_slice(&sum.to_le_bytes());
     header
@@ -165,7 +166,7 @@ pub fn open_image(
 ) -> Result<View> {
     let image = bytes.into_shared();
     let bytes = (*image).as_ref();
-    if bytes.len() < ALIGNMENT as usize {
+    if bytes.len() < usize_of(ALIGNMENT) {
         return Err(Error::malformed(format!("{WHAT} is cut short")));
     }
     if bytes.as_ptr().align_offset(8) != 0 {
@@ -192,7 +193,7 @@ pub fn open_image(
         let first = starts.first().copied().unwrap_or(0);
         let starts: Vec<u32> = starts.iter().map(|start| start.saturating_sub(first)).collect();
         let symbols = slice::<u32>(&image, &(root.end..ranges[2].end));
-        let document_starts = vec![0; lengths[4] as usize];
+        let document_starts = vec![0; usize_of(lengths[4])];
         let grammar = Grammar::new(terms.len(), symbols, starts, document_starts)?;
         Network::of_counts(grammar, parts, documents, counts)?
     } else {
@@ -206,7 +207,7 @@ pub fn open_image(
 
 /// Checks the header; gives the lengths of the arrays.
 fn read_header(image: &[u8], fingerprint: Fingerprint) -> Result<[u64; ARRAYS]> {
-    let (bytes, sum) = image[..ALIGNMENT as usize].split_at(ALIGNMENT as usize - 8);
+    let (bytes, sum) = image[..usize_of(ALIGNMENT)].split_at(usize_of(ALIGNMENT) - 8);
     let mut reader = Reader::new(bytes, WHAT);
     if reader.take(8)? != MAGIC || cfg!(target_endian = "big") {
         return Err(Error::malformed(format!("{WHAT} is none")));
@@ -245,8 +246,8 @@ fn read_header(image: &[u8], fingerprint: Fingerprint) -> Result<[u64; ARRAYS]> 
 
 /// Checks the checksums of all blocks, but those that are wholly in a range to be passed over.
 fn check_blocks(image: &[u8], end: u64, passed_over: Option<&Range<u64>>) -> Result<()> {
-    let (arrays, sums) = image[ALIGNMENT as usize..].split_at((end - ALIGNMENT) as usize);
-    let blocks = arrays.par_chunks(BLOCK as usize).zip(sums.par_chunks(8)).enumerate();
+    let (arrays, sums) = image[usize_of(ALIGNMENT)..].split_at(usize_of(end - ALIGNMENT));
+    let blocks = arrays.par_chunks(usize_of(BLOCK)).zip(sums.par_chunks(8)).enumerate();
     let wrong = blocks.find_map_any(|(number, (block, expected))| {
         let start = ALIGNMENT + number as u64 * BLOCK;
         let within =
@@ -282,7 +283,7 @@ fn slice<T: Pod + Send + Sync>(
     image: &Arc<dyn AsRef<[u8]> + Send + Sync>,
     range: &Range<u64>,
 ) -> Array<T> {
-    let range = range.start as usize..range.end as usize;
+    let range = usize_of(range.start)..usize_of(range.end);
     Array::Shared(Arc::new(Stretch { image: image.clone(), range, numbers: PhantomData }))
 }
 

@@ -66,6 +66,12 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
+    /// A varint of at most 32 bits that must not pass `limit`.
+    pub(crate) fn bounded_u32(&mut self, limit: u32, of: &str) -> Result<u32> {
+        let value = self.bounded(limit.into(), of)?;
+        Ok(u32::try_from(value).expect("it is within a limit of 32 bits"))
+    }
+
     /// What is left.
     pub(crate) fn rest(&self) -> &'a [u8] {
         self.bytes
@@ -86,6 +92,7 @@ impl<'a> Reader<'a> {
 }
 
 /// Appends an unsigned LEB128 integer.
+#[expect(clippy::cast_possible_truncation, reason = "the lowest seven bits are meant")]
 pub(crate) fn put_varint(into: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         into.push(value as u8 | 0x80);
@@ -95,11 +102,13 @@ pub(crate) fn put_varint(into: &mut Vec<u8>, mut value: u64) {
 }
 
 /// Folds the sign into the lowest bit: 0, -1, 1, -2 become 0, 1, 2, 3.
+#[expect(clippy::cast_sign_loss, reason = "the bits are meant, not the number")]
 pub(crate) fn zigzag(value: i64) -> u64 {
     ((value << 1) ^ (value >> 63)) as u64
 }
 
 /// The inverse of [`zigzag`].
+#[expect(clippy::cast_possible_wrap, reason = "half of it, and one bit, are below 2^63")]
 pub(crate) fn unzigzag(value: u64) -> i64 {
     (value >> 1) as i64 ^ -((value & 1) as i64)
 }

@@ -227,6 +227,34 @@ impl ArchiveWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::archive::{Document, SegmentInfo, open_view, view_path};
+
+    #[test]
+    fn a_segment_or_document_that_32_bits_cannot_number_is_no_other_one() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.tdc");
+        let mut writer = ArchiveWriter::create(&path).unwrap();
+        let grammar = Grammar::new(0, Vec::new(), vec![0], vec![0, 0]).unwrap();
+        writer.add_segment(&EncodedSegment::new(&grammar, &[], &[], Level::Fast)).unwrap();
+        let info = SegmentInfo { documents: 1, ..Default::default() };
+        let summary = Summary { documents: 1, segments: vec![info], ..Default::default() };
+        let mut table = DocumentTable::default();
+        table.documents.push(Document { name: b"a".into(), bytes: 0, modified: None, mode: None });
+        writer.finish(&table, &summary, true).unwrap();
+        let archive = Archive::open(&path).unwrap();
+        let beyond = 1 << 32;
+        assert!(archive.grammar(0).is_ok());
+        assert!(archive.grammar(beyond).is_err());
+        assert!(archive.root(beyond).is_err());
+        assert!(archive.dictionary(beyond).is_err());
+        assert!(archive.navigation(beyond).is_err());
+
+        // A view that is long enough for so many, in a file without blocks.
+        let view = std::fs::File::create(view_path(&path)).unwrap();
+        view.set_len(17 << 30).unwrap();
+        let refused = open_view(&archive, (1 << 32) + 1, false).unwrap_err().to_string();
+        assert!(refused.contains("more documents than a view can number"), "{refused}");
+    }
 
     #[test]
     fn there_are_no_more_segments_than_can_be_read() {

@@ -1,5 +1,6 @@
 //! Zstandard frames inside of sections.
 
+use crate::usize_of;
 use std::io::Read;
 
 use super::wire::Reader;
@@ -34,7 +35,7 @@ pub(super) fn unpack(
         let left = expected.saturating_add(1).saturating_sub(done);
         let step = (done / 2).clamp(*STEPS.start(), *STEPS.end()).min(left);
         share.grow(step, what)?;
-        unpacked.reserve_exact(step as usize);
+        unpacked.reserve_exact(usize_of(step));
         let read = (&mut decoder).take(step).read_to_end(&mut unpacked).map_err(failed)?;
         if (read as u64) < step || step == left {
             break;

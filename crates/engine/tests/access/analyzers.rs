@@ -3,10 +3,10 @@
 use tadoc_engine::access::{Bm25, Query, Scope, find};
 use tadoc_engine::{Analyzer, Builder, Language, Lexer, StopWords};
 use tadoc_oracle::{Case, cases};
+use tadoc_testing::archives::{compress, oracle_with, thread_pool};
+use tadoc_testing::numbered;
 
-use super::support::{
-    Questions, assert_ranked, compress, for_each_index, numbered, oracle_with, places, pool,
-};
+use super::support::{Questions, assert_ranked, for_each_index, places};
 
 fn analyzers() -> Vec<Analyzer> {
     let english = || StopWords::of(Language::English).unwrap();
@@ -39,7 +39,7 @@ fn terms_equal_the_oracle() {
         compress(&case.documents, &path, lexer, builder, None).unwrap();
         for (which, analyzer) in analyzers().iter().enumerate() {
             let questions = Questions::new(lexer, &case.documents, analyzer, number as u64, 8);
-            pool(1 + number % 3).install(|| {
+            thread_pool(1 + number % 3).install(|| {
                 for_each_index(&path, |access, what| {
                     let what = format!("{} {lexer:?}, analyzer {which}, {what}", case.name);
                     questions.check(access, &what);

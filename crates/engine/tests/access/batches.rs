@@ -3,8 +3,9 @@
 use tadoc_engine::access::{Access, Operation, Outcome, Scope};
 use tadoc_engine::{Analyzer, Builder, Lexer, Result};
 use tadoc_oracle::{Document, Random, cases, words};
+use tadoc_testing::archives::{compress, oracle_lexer, thread_pool};
 
-use super::support::{compress, for_each_index, oracle_lexer, pool};
+use super::support::for_each_index;
 
 /// An operation by the function that is there for it.
 fn by_itself(access: &Access, operation: &Operation) -> Result<Outcome> {
@@ -95,7 +96,7 @@ fn batches_are_operations_one_by_one() {
             let expected: Vec<_> =
                 operations.iter().map(|operation| told(by_itself(access, operation))).collect();
             for threads in [1, 3] {
-                let found = pool(threads).install(|| access.run(&operations));
+                let found = thread_pool(threads).install(|| access.run(&operations));
                 assert_eq!(found.len(), expected.len());
                 for ((found, expected), operation) in
                     found.into_iter().zip(&expected).zip(&operations)

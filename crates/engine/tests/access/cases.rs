@@ -3,8 +3,9 @@
 use tadoc_engine::access::{self, Access, Index};
 use tadoc_engine::{Analyzer, Builder, Corpus, Lexer};
 use tadoc_oracle::cases;
+use tadoc_testing::archives::{compress, thread_pool};
 
-use super::support::{INDEXES, Questions, compress, for_each_index, pool};
+use super::support::{INDEXES, Questions, for_each_index};
 
 #[test]
 fn every_case_equals_the_oracle() {
@@ -16,7 +17,7 @@ fn every_case_equals_the_oracle() {
             let questions = Questions::new(lexer, &case.documents, &analyzer, number as u64, 12);
             for builder in [Builder::RePair, Builder::Sequitur] {
                 compress(&case.documents, &path, lexer, builder, None).unwrap();
-                pool(1 + number % 3).install(|| {
+                thread_pool(1 + number % 3).install(|| {
                     for_each_index(&path, |access, what| {
                         questions
                             .check(access, &format!("{} {lexer:?} {builder:?} {what}", case.name));

@@ -9,8 +9,8 @@ use tadoc_engine::{Builder, Corpus, Edit, Error, Lexer, Result};
 use tadoc_oracle::{Document, Oracle, Random, cases, words};
 
 use super::batches::operations;
-use super::segments::{least_memory, long_documents};
-use super::support::{compress, oracle_lexer};
+use super::segments::long_documents;
+use tadoc_testing::archives::{compress, least_memory, oracle_lexer};
 
 pub fn told(results: Vec<Result<Outcome>>) -> Vec<Result<Outcome, String>> {
     results.into_iter().map(|result| result.map_err(|error| error.to_string())).collect()

@@ -12,7 +12,7 @@ use tadoc_oracle::{Random, cases};
 
 use super::batches::operations;
 use super::device::told;
-use super::support::compress;
+use tadoc_testing::archives::compress;
 
 type Told = Vec<Result<Outcome, String>>;
 

@@ -2,8 +2,10 @@
 
 use tadoc_engine::access::{self, Access, Index, Scope};
 use tadoc_engine::{Analyzer, Builder, Corpus, Error, Language, Lexer, StopWords};
+use tadoc_testing::archives::compress;
+use tadoc_testing::numbered;
 
-use super::support::{compress, for_each_index, numbered};
+use super::support::for_each_index;
 
 #[test]
 fn offsets_past_the_end() {

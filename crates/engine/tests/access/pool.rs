@@ -12,8 +12,10 @@ use tadoc_engine::pool::{Error as PoolError, Patience, Persist, Resumption};
 use tadoc_engine::{Analyzer, Builder, Corpus, Durability, Edit, Editor, Error, Lexer};
 use tadoc_oracle::{Document, Random};
 
-use super::segments::least_memory;
-use super::support::{Questions, compress, numbered};
+use tadoc_testing::archives::{compress, least_memory};
+use tadoc_testing::numbered;
+
+use super::support::Questions;
 
 /// Documents of so many words each, which become many segments.
 fn documents(words: u64) -> Vec<Document> {

@@ -6,8 +6,10 @@ use std::collections::HashMap;
 use tadoc_engine::access::{Sampled, Scope};
 use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Oracle, cases};
+use tadoc_testing::archives::{compress, oracle_lexer, thread_pool};
+use tadoc_testing::numbered;
 
-use super::support::{compress, for_each_index, numbered, oracle_lexer, pool};
+use super::support::for_each_index;
 
 #[test]
 fn what_is_drawn_is_an_occurrence() {
@@ -37,7 +39,7 @@ fn what_is_drawn_is_an_occurrence() {
                     assert_eq!(by_place.get(&place), Some(&&drawn.word[..]), "{what}: {drawn:?}");
                 }
                 // Neither threads nor the index change what a seed draws.
-                let again = pool(3).install(|| access.sample(60, 7, &scope).unwrap());
+                let again = thread_pool(3).install(|| access.sample(60, 7, &scope).unwrap());
                 assert_eq!(drawn, again, "{what}");
                 assert_eq!(*first.get_or_insert_with(|| drawn.clone()), drawn, "{what}");
                 if all.len() > 1000 {

@@ -1,23 +1,15 @@
 //! Archives of several segments: documents and phrases that go on from one to the next are whole.
 
-use std::path::Path;
-
 use tadoc_engine::access::Scope;
-use tadoc_engine::{Analyzer, Builder, Error, Lexer};
+use tadoc_engine::{Analyzer, Builder, Lexer};
 use tadoc_oracle::{Document, Oracle};
+use tadoc_testing::archives::{compress, least_memory, oracle_lexer, thread_pool};
+use tadoc_testing::numbered;
 
-use super::support::{Questions, compress, for_each_index, numbered, oracle_lexer, places, pool};
+use super::support::{Questions, for_each_index, places};
 
 /// Text that is cut is cut after so many bytes.
 const BATCH: usize = 8 << 20;
-
-/// The least memory that anything is compressed in.
-pub fn least_memory(path: &Path) -> u64 {
-    match compress(&[], path, Lexer::Words, Builder::RePair, Some(0)) {
-        Err(Error::TooLittleMemory { least, .. }) => least,
-        other => panic!("{other:?}"),
-    }
-}
 
 /// Words, and then separators until the text is so long. Few words make a long text, so that the plain program is
 /// not kept busy.
@@ -133,7 +125,7 @@ fn many_segments_equal_the_oracle() {
         let segments = compress(&documents, &path, Lexer::Words, builder, Some(least)).unwrap();
         assert!(segments > 10, "{segments}");
         let questions = Questions::new(Lexer::Words, &documents, &Analyzer::new(), segments, 24);
-        pool(threads).install(|| {
+        thread_pool(threads).install(|| {
             for_each_index(&path, |access, what| {
                 questions.check(access, &format!("{builder:?} {what}"));
             });

@@ -6,58 +6,12 @@ use std::path::Path;
 use tadoc_engine::access::{self, Access, Index, Scope};
 #[cfg(feature = "pool")]
 use tadoc_engine::pool::{Patience, Persist};
-use tadoc_engine::{Analyzer, Builder, CompressOptions, Corpus, Input, Lexer, Source};
+use tadoc_engine::{Analyzer, Corpus, Lexer};
 use tadoc_oracle::{Document, Oracle, Random, words};
+use tadoc_testing::archives::{oracle_lexer, oracle_with};
 
 /// All indexes.
 pub const INDEXES: [Index; 3] = [Index::None, Index::Small, Index::Fast];
-
-/// Documents with the numbers 0000 and so on as their names.
-pub fn numbered(texts: impl IntoIterator<Item = Vec<u8>>) -> Vec<Document> {
-    let texts = texts.into_iter().enumerate();
-    texts.map(|(number, bytes)| (format!("{number:04}"), bytes)).collect()
-}
-
-/// Compresses documents with one thread; gives how many segments they have become.
-pub fn compress(
-    documents: &[Document],
-    path: &Path,
-    lexer: Lexer,
-    builder: Builder,
-    memory: Option<u64>,
-) -> tadoc_engine::Result<u64> {
-    let inputs = documents
-        .iter()
-        .map(|(name, bytes)| Input::new(name.as_bytes(), Source::Bytes(bytes.clone())))
-        .collect();
-    let options = CompressOptions {
-        lexer,
-        builder,
-        memory,
-        threads: Some(1),
-        force: true,
-        ..Default::default()
-    };
-    Ok(tadoc_engine::compress(inputs, path, &options, &())?.segments)
-}
-
-pub fn oracle_lexer(lexer: Lexer) -> tadoc_oracle::Lexer {
-    match lexer {
-        Lexer::Words => tadoc_oracle::Lexer::Words,
-        Lexer::Whitespace => tadoc_oracle::Lexer::Whitespace,
-    }
-}
-
-/// The oracle with an analyzer of the engine.
-pub fn oracle_with<'d>(lexer: Lexer, documents: &'d [Document], analyzer: &Analyzer) -> Oracle<'d> {
-    let own = analyzer.clone();
-    Oracle::new(oracle_lexer(lexer), documents)
-        .with_analyzer(move |word| own.term(word).map(|term| term.into_owned()))
-}
-
-pub fn pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
-}
 
 /// Calls `each` with the archive opened with every index, each stored in it anew; and in a pool, made with and without one.
 pub fn for_each_index(path: &Path, mut each: impl FnMut(&Access, &str)) {

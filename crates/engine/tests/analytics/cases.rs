@@ -3,8 +3,9 @@
 use tadoc_core::{Limits, Task};
 use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Oracle, cases};
+use tadoc_testing::archives::{compress, oracle_lexer, thread_pool};
 
-use super::support::{Question, check, compress, expected_of, oracle_lexer, plain_view, pool};
+use super::support::{Question, check, expected_of, plain_view};
 
 const TASKS: [Task; 11] = [
     Task::WordCount,
@@ -33,7 +34,7 @@ fn every_case_equals_the_oracle() {
                 [(Builder::RePair, 1), (Builder::RePair, 3), (Builder::Sequitur, 2)]
             {
                 compress(&case.documents, &path, lexer, builder, None).unwrap();
-                pool(threads).install(|| {
+                thread_pool(threads).install(|| {
                     let view = plain_view(&path);
                     let what = || format!("{} {lexer:?} {builder:?}", case.name);
                     check(&view, &case.documents, &expected, Limits::default(), &what);

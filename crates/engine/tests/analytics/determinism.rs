@@ -7,10 +7,11 @@ use tadoc_engine::analytics::TfIdfOptions;
 use tadoc_engine::answer::{Labels, Names, Position, Rows, Value};
 use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, Random};
+use tadoc_testing::archives::{compress, thread_pool};
+use tadoc_testing::numbered;
 
 use super::support::{
-    Cell, Question, Row, STRATEGIES, compress, names, numbered, plain_view, pool, rows,
-    rows_of_range, some_questions, text,
+    Cell, Question, Row, STRATEGIES, names, plain_view, rows, rows_of_range, some_questions, text,
 };
 
 /// A view of some thousand words, in documents of all lengths.
@@ -37,7 +38,7 @@ fn threads_make_no_difference() {
             for top in [None, Some(5)] {
                 let limits = Limits { strategy, top, ..Default::default() };
                 let of = |threads: usize| {
-                    pool(threads).install(|| {
+                    thread_pool(threads).install(|| {
                         rows(&*question.ask(&view, &limits).unwrap().answer, &view, &names)
                     })
                 };
@@ -55,11 +56,11 @@ fn an_answer_can_be_given_elsewhere() {
     let names = names(&documents);
     for question in some_questions() {
         let ask = || question.ask(&view, &Limits::default()).unwrap();
-        let expected = pool(1).install(|| rows(&*ask().answer, &view, &names));
-        let asked = pool(4).install(ask);
+        let expected = thread_pool(1).install(|| rows(&*ask().answer, &view, &names));
+        let asked = thread_pool(4).install(ask);
         // Twice, for an answer may be given again.
         for threads in [1, 3] {
-            let given = pool(threads).install(|| rows(&*asked.answer, &view, &names));
+            let given = thread_pool(threads).install(|| rows(&*asked.answer, &view, &names));
             assert!(given == expected, "{question:?}");
         }
     }

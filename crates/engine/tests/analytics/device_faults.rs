@@ -9,8 +9,9 @@ use tadoc_engine::gpu::Device;
 use tadoc_engine::gpu::testing::{Faults, open_faulty, spread};
 use tadoc_engine::{Analyzer, Builder, Corpus, Error, Lexer};
 use tadoc_oracle::cases;
+use tadoc_testing::archives::compress;
 
-use super::support::{Row, compress, names, rows};
+use super::support::{Row, names, rows};
 
 const TASKS: [Task; 7] = [
     Task::WordCount,

@@ -11,9 +11,10 @@ use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, Oracle, cases};
 
 use super::random_grammar::{Shape, shapes};
+use tadoc_testing::archives::{compress, oracle_lexer};
+
 use super::support::{
-    Expected, Question, STRATEGIES, assert_rows, compress, expected_of, names, oracle_lexer,
-    plain_view, rows,
+    Expected, Question, STRATEGIES, assert_rows, expected_of, names, plain_view, rows,
 };
 
 /// The tasks, with the lengths of sequences that devices have.

@@ -3,11 +3,10 @@
 use tadoc_core::Limits;
 use tadoc_engine::{Analyzer, Builder, Corpus, Language, Lexer, StopWords};
 use tadoc_oracle::{Case, Document, Oracle, cases};
+use tadoc_testing::archives::{compress, oracle_lexer, thread_pool};
+use tadoc_testing::numbered;
 
-use super::support::{
-    Question, check, compress, expected_of, names, numbered, oracle_lexer, pool, rows,
-    some_questions,
-};
+use super::support::{Question, check, expected_of, names, rows, some_questions};
 
 /// Cases of several documents that the plain program does not take long for.
 fn small_cases() -> Vec<Case> {
@@ -85,7 +84,7 @@ fn filters_equal_the_oracle() {
             ways.push((analyzer.clone(), None));
             ways.push((analyzer.clone(), Some(&odd[..])));
         }
-        pool(1 + number % 3).install(|| {
+        thread_pool(1 + number % 3).install(|| {
             for (analyzer, chosen) in &ways {
                 let what = || format!("{} {lexer:?} {builder:?} {analyzer:?}", case.name);
                 check_filters(&[&corpus], &case.documents, lexer, analyzer, *chosen, &what);

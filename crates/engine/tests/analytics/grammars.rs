@@ -6,9 +6,10 @@ use tadoc_engine::analytics::Measure;
 use tadoc_oracle::{Lexer, Oracle};
 
 use super::random_grammar::{Shape, shapes, terms};
+use tadoc_testing::archives::thread_pool;
+
 use super::support::{
-    Cell, Question, Row, STRATEGIES, all_tasks, check, expected_of, pool, rows, some_questions,
-    text,
+    Cell, Question, Row, STRATEGIES, all_tasks, check, expected_of, rows, some_questions, text,
 };
 
 fn check_shape(shape: &Shape, questions: &[Question], limits: Limits, threads: usize) {
@@ -19,7 +20,8 @@ fn check_shape(shape: &Shape, questions: &[Question], limits: Limits, threads: u
         .with_min_count(limits.least);
     let expected = expected_of(&oracle, &documents, questions, limits.top);
     let view = made.view();
-    pool(threads).install(|| check(&view, &documents, &expected, limits, &|| format!("{shape:?}")));
+    thread_pool(threads)
+        .install(|| check(&view, &documents, &expected, limits, &|| format!("{shape:?}")));
 }
 
 proptest! {

@@ -6,7 +6,10 @@ use tadoc_engine::analytics::Measure;
 use tadoc_engine::{Analyzer, Builder, Corpus, Error, Lexer};
 
 use super::random_grammar::terms;
-use super::support::{Question, compress, names, numbered, plain_view, rows, some_questions};
+use tadoc_testing::archives::compress;
+use tadoc_testing::numbered;
+
+use super::support::{Question, names, plain_view, rows, some_questions};
 
 /// Two parts of one rule each: `a b` twice, then `b a` twice.
 fn grammar() -> Grammar {

@@ -4,7 +4,10 @@ use tadoc_core::{Grammar, Limits, Network, Part, Task, View};
 use tadoc_oracle::{Document, Lexer, Oracle, Random};
 
 use super::random_grammar::terms;
-use super::support::{Question, check, expected_of, numbered, pool};
+use tadoc_testing::archives::thread_pool;
+use tadoc_testing::numbered;
+
+use super::support::{Question, check, expected_of};
 
 /// A view of documents without rules, and their text.
 fn flat(vocabulary: u32, documents: &[Vec<u32>]) -> (View, Vec<Document>) {
@@ -50,7 +53,7 @@ fn check_sequences(vocabulary: u32, lengths: &[usize], of: &[usize]) {
     });
     let questions: Vec<Question> = tasks.map(Question::Task).collect();
     let expected = expected_of(&oracle, &text, &questions, None);
-    pool(2).install(|| {
+    thread_pool(2).install(|| {
         check(&view, &text, &expected, Limits::default(), &|| format!("{vocabulary} terms"));
     });
 }
@@ -78,7 +81,8 @@ fn an_index_of_many_parts() {
     let oracle = Oracle::new(Lexer::Whitespace, &text);
     let questions = [Question::Task(Task::InvertedIndex)];
     let expected = expected_of(&oracle, &text, &questions, None);
-    pool(3).install(|| check(&view, &text, &expected, Limits::default(), &|| "parts".into()));
+    thread_pool(3)
+        .install(|| check(&view, &text, &expected, Limits::default(), &|| "parts".into()));
 }
 
 /// Nearly all sequences in one bucket of many, more than are sorted at one go, and most of them equal.
@@ -91,5 +95,6 @@ fn one_bucket_has_nearly_all() {
     let oracle = Oracle::new(Lexer::Whitespace, &text);
     let tasks = [Task::SequenceCount { n: 2 }, Task::RankedInvertedIndex { n: 2 }];
     let expected = expected_of(&oracle, &text, &tasks.map(Question::Task), None);
-    pool(2).install(|| check(&view, &text, &expected, Limits::default(), &|| "skewed".into()));
+    thread_pool(2)
+        .install(|| check(&view, &text, &expected, Limits::default(), &|| "skewed".into()));
 }

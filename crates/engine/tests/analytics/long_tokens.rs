@@ -6,8 +6,9 @@ use std::path::Path;
 
 use tadoc_core::{Limits, Task};
 use tadoc_engine::{CompressOptions, Corpus, Error, Input, Lexer, Source, Split};
+use tadoc_testing::archives::oracle_lexer;
 
-use super::support::{Cell, Question, oracle_lexer, plain_view, rows};
+use super::support::{Cell, Question, plain_view, rows};
 
 /// Longer than a batch, and no multiple of one.
 const BYTES: usize = 8_500_001;

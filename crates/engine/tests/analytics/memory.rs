@@ -9,7 +9,9 @@ use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_oracle::{Lexer, Oracle, Random};
 
 use super::random_grammar::{Made, Shape, terms};
-use super::support::{Question, assert_rows, expected, names, pool, rows};
+use tadoc_testing::archives::thread_pool;
+
+use super::support::{Question, assert_rows, expected, names, rows};
 
 /// A grammar with enough places of sequences for several buckets, so that there can be several passes.
 fn made() -> Made {
@@ -64,7 +66,7 @@ fn spilled_rows_equal_the_oracle() {
             assert_rows(&whole, &expected, &question, &|| format!("{limits:?}"));
             for memory in [0, 1 << 16, 1 << 20] {
                 let limits = Limits { memory, top, ..limits };
-                pool(2).install(|| {
+                thread_pool(2).install(|| {
                     let answered = question.ask(&view, &limits).unwrap();
                     if let (0, Question::Task(_), Some(open)) =
                         (memory, question, temporary_files())

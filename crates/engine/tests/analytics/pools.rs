@@ -10,11 +10,12 @@ use tadoc_engine::pool::Persist;
 use tadoc_engine::view::{Detail, Origin};
 use tadoc_engine::{Analyzer, Builder, Corpus, Durability, Edit, Editor, Error, Lexer};
 use tadoc_oracle::{Document, Oracle, cases};
+use tadoc_testing::archives::{compress, oracle_lexer};
+use tadoc_testing::numbered;
 use tempfile::TempDir;
 
 use super::support::{
-    Expected, Question, Row, STRATEGIES, assert_rows, compress, expected_of, names, numbered,
-    oracle_lexer, plain_view, rows,
+    Expected, Question, Row, STRATEGIES, assert_rows, expected_of, names, plain_view, rows,
 };
 
 const TASKS: [Task; 14] = [

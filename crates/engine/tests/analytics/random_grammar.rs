@@ -175,7 +175,7 @@ impl Made {
             let words: Vec<&[u8]> = items.iter().map(|&item| terms.get(item)).collect();
             texts[number as usize] = words.join(&b" "[..]);
         }
-        super::support::numbered(texts)
+        tadoc_testing::numbered(texts)
     }
 
     /// Which documents of the corpus are in the network.

@@ -5,8 +5,9 @@ use tadoc_core::Norm;
 use tadoc_engine::analytics::{Measure, TfIdfOptions};
 use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Oracle, cases};
+use tadoc_testing::archives::{compress, oracle_lexer, thread_pool};
 
-use super::support::{Question, check, compress, expected_of, oracle_lexer, plain_view, pool};
+use super::support::{Question, check, expected_of, plain_view};
 
 const MEASURES: [Measure; 4] =
     [Measure::Pmi, Measure::LogLikelihood, Measure::TScore, Measure::LogDice];
@@ -55,7 +56,7 @@ fn scores_of_every_case_equal_the_oracle() {
         compress(&case.documents, &path, lexer, builder, None).unwrap();
         let oracle = Oracle::new(oracle_lexer(lexer), &case.documents);
         let expected = expected_of(&oracle, &case.documents, &questions(case.size()), None);
-        pool(1 + number % 3).install(|| {
+        thread_pool(1 + number % 3).install(|| {
             let what = || format!("{} {lexer:?} {builder:?}", case.name);
             check(&plain_view(&path), &case.documents, &expected, Limits::default(), &what);
         });

@@ -1,13 +1,12 @@
 //! Archives of several segments: documents that go on from one to the next are whole again.
 
 use tadoc_core::{Limits, Task};
-use tadoc_engine::{Builder, Error, Lexer};
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, Oracle};
+use tadoc_testing::archives::{compress, least_memory, oracle_lexer, thread_pool};
+use tadoc_testing::numbered;
 
-use super::support::{
-    Question, check, compress, expected_of, names, numbered, oracle_lexer, plain_view, pool, rows,
-    some_questions,
-};
+use super::support::{Question, check, expected_of, names, plain_view, rows, some_questions};
 
 /// Text that is cut is cut after so many bytes.
 const BATCH: usize = 8 << 20;
@@ -41,14 +40,6 @@ fn documents() -> Vec<Document> {
     numbered(texts)
 }
 
-/// The least memory that anything is compressed in.
-fn least_memory(path: &std::path::Path) -> u64 {
-    match compress(&[], path, Lexer::Words, Builder::RePair, Some(0)) {
-        Err(Error::TooLittleMemory { least, .. }) => least,
-        other => panic!("{other:?}"),
-    }
-}
-
 #[test]
 fn documents_that_go_on_are_whole() {
     let folder = tempfile::tempdir().unwrap();
@@ -66,7 +57,7 @@ fn documents_that_go_on_are_whole() {
         questions.push(Question::Cooccurrence { window: 64, ordered: true });
         let expected = expected_of(&oracle, &documents, &questions, None);
         for threads in [1, 3] {
-            pool(threads).install(|| {
+            thread_pool(threads).install(|| {
                 let view = plain_view(&path);
                 assert_eq!(view.network().parts().len() as u64, segments);
                 assert_eq!(view.network().documents().len(), documents.len());

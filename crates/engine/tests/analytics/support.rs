@@ -6,7 +6,7 @@ use tadoc_core::Norm;
 use tadoc_core::{Limits, Strategy, Task, View};
 use tadoc_engine::analytics::{Measure, TfIdfOptions, answer};
 use tadoc_engine::answer::{Answer, Labels, Names, Position, Rows, Value};
-use tadoc_engine::{Analyzer, Answered, Builder, CompressOptions, Corpus, Input, Lexer, Source};
+use tadoc_engine::{Analyzer, Answered, Corpus};
 use tadoc_oracle::{Document, Oracle};
 
 /// A cell of an answer.
@@ -347,46 +347,6 @@ pub fn assert_order_of_scores(rows: &[Row], measure: Measure) {
         let order = order.then_with(|| pair(&rows[0]).cmp(&pair(&rows[1])));
         assert!(order.is_lt(), "{measure:?}\n{}\n{}", show(&rows[0]), show(&rows[1]));
     }
-}
-
-/// Documents with the numbers 0000 and so on as their names.
-pub fn numbered(texts: impl IntoIterator<Item = Vec<u8>>) -> Vec<Document> {
-    let texts = texts.into_iter().enumerate();
-    texts.map(|(number, bytes)| (format!("{number:04}"), bytes)).collect()
-}
-
-/// Compresses documents with one thread; gives how many segments they have become.
-pub fn compress(
-    documents: &[Document],
-    path: &Path,
-    lexer: Lexer,
-    builder: Builder,
-    memory: Option<u64>,
-) -> tadoc_engine::Result<u64> {
-    let inputs = documents
-        .iter()
-        .map(|(name, bytes)| Input::new(name.as_bytes(), Source::Bytes(bytes.clone())))
-        .collect();
-    let options = CompressOptions {
-        lexer,
-        builder,
-        memory,
-        threads: Some(1),
-        force: true,
-        ..Default::default()
-    };
-    Ok(tadoc_engine::compress(inputs, path, &options, &())?.segments)
-}
-
-pub fn oracle_lexer(lexer: Lexer) -> tadoc_oracle::Lexer {
-    match lexer {
-        Lexer::Words => tadoc_oracle::Lexer::Words,
-        Lexer::Whitespace => tadoc_oracle::Lexer::Whitespace,
-    }
-}
-
-pub fn pool(threads: usize) -> rayon::ThreadPool {
-    rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap()
 }
 
 /// The view of one archive, with every word its own term.

@@ -6,10 +6,9 @@ use tadoc_core::archive::{
     Archive, ArchiveWriter, Digester, DocumentTable, EncodedSegment, PieceHasher, Summary,
 };
 use tadoc_engine::access::{self, Index};
-use tadoc_engine::{
-    Builder, CompressOptions, Document, Input, Level, Lexer, SegmentInfo, Source, compress,
-};
+use tadoc_engine::{Builder, CompressOptions, Document, Level, Lexer, SegmentInfo};
 use tadoc_oracle::Random;
+use tadoc_testing::archives::{compress_with, one_thread};
 
 use super::access_support::INDEXES;
 use super::model::Model;
@@ -45,14 +44,7 @@ impl Setup {
 
     fn options(&self) -> CompressOptions {
         let Self { lexer, builder, level, .. } = *self;
-        CompressOptions {
-            lexer,
-            builder,
-            level,
-            threads: Some(1),
-            force: true,
-            ..Default::default()
-        }
+        CompressOptions { lexer, builder, level, ..one_thread() }
     }
 
     /// Makes an archive of the model's documents.
@@ -67,10 +59,7 @@ impl Setup {
     }
 
     fn compress(&self, documents: Vec<Text>, path: &Path) {
-        let inputs = documents
-            .into_iter()
-            .map(|(name, text)| Input::new(name.into_bytes(), Source::Bytes(text)));
-        compress(inputs.collect(), path, &self.options(), &()).unwrap();
+        compress_with(&documents, path, &self.options());
     }
 
     /// Each segment is compressed by itself; documents go on from one to the next where no word is split.

@@ -1,6 +1,6 @@
 //! Edited archives are what fresh archives of the edited text would be, whatever happens while they are edited.
 //!
-//! - `model`: the plain documents that an edited archive is compared with.
+//! - `model`, of the crate `tadoc-testing`: the plain documents that an edited archive is compared with.
 //! - `script`: random operations, with what must come of them.
 //! - `whole`: everything that can be asked of an archive, against the model.
 //! - `random`: random operations over archives of every kind.
@@ -35,7 +35,6 @@ mod device_faults;
 mod faults;
 mod hostile;
 mod kills;
-mod model;
 mod random;
 mod readers;
 mod recompressed;
@@ -45,3 +44,5 @@ mod states;
 mod texts;
 mod transactions;
 mod whole;
+
+use tadoc_testing::model;

@@ -1,26 +1,17 @@
 //! Compressing again: bytes that do not depend on how it is done, and segments that are cut.
 
-use std::path::Path;
-
 use tadoc_engine::access::Index;
 use tadoc_engine::update::{Operation, RecompressOptions, recompress};
-use tadoc_engine::{Builder, Corpus, Durability, Edit, Editor, Error, Level, Lexer};
+use tadoc_engine::{Builder, Corpus, Durability, Edit, Editor, Level, Lexer};
 use tadoc_oracle::Random;
+use tadoc_testing::archives::least_memory;
 
-use super::access_support::{INDEXES, compress};
+use super::access_support::INDEXES;
 use super::archives::Setup;
 use super::model::Model;
 use super::script::Script;
 use super::texts::Kind;
 use super::whole;
-
-/// The least memory that anything is compressed in, on one thread.
-fn least_memory(path: &Path) -> u64 {
-    match compress(&[], &path.with_extension("least"), Lexer::Words, Builder::RePair, Some(0)) {
-        Err(Error::TooLittleMemory { least, .. }) => least,
-        other => panic!("{other:?}"),
-    }
-}
 
 #[test]
 fn bytes_do_not_depend_on_threads() {

@@ -8,8 +8,8 @@ use tadoc_engine::access::{Access, Index, Scope};
 use tadoc_engine::update::{BatchOptions, Operation, Outcome, Transactions};
 use tadoc_engine::{Builder, Corpus, Durability, Editor, Level, Offsets};
 use tadoc_oracle::{Random, words};
+use tadoc_testing::archives::oracle_lexer;
 
-use super::access_support::oracle_lexer;
 use super::archives::Setup;
 use super::model::{Expected, Model};
 use super::texts::Kind;
@@ -81,13 +81,8 @@ impl Script {
             for found in results {
                 let next = waiting.borrow_mut().pop_front();
                 let (operation, expected) = next.expect("no more than was asked");
-                let is_right = match (&expected, &found) {
-                    (Expected::Outcome(expected), Ok(found)) => expected == found,
-                    (Expected::Refused(refusal), Err(error)) => refusal.is(error),
-                    _ => false,
-                };
                 assert!(
-                    is_right,
+                    expected.is(&found),
                     "{what}: {operation:?}\n  gave     {found:?}\n  expected {expected:?}"
                 );
             }

@@ -8,8 +8,9 @@ use tadoc_engine::access::{Access, Index};
 use tadoc_engine::grep::{self, Binary, Line, Options, Pattern, Sink, Summary, Syntax, Want};
 use tadoc_engine::{Analyzer, Corpus, Limits, Task, view};
 use tadoc_oracle::Oracle;
+use tadoc_testing::archives::oracle_lexer;
 
-use super::access_support::{Questions, oracle_lexer};
+use super::access_support::Questions;
 use super::analytics_support::{self as analytics, Question};
 use super::model::Model;
 

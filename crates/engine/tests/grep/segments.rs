@@ -8,7 +8,9 @@ use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::Document;
 
 use super::plain::expected;
-use super::support::{all_options, compress, least_memory, search};
+use tadoc_testing::archives::{compress, least_memory};
+
+use super::support::{all_options, search};
 
 /// Text that is cut is cut after so many bytes.
 const BATCH: usize = 8 << 20;

@@ -4,9 +4,9 @@ use std::io;
 use std::ops::ControlFlow;
 use std::path::Path;
 
+use tadoc_engine::Corpus;
 use tadoc_engine::grep::{self, Line, Options, Pattern, Sink, Summary};
-use tadoc_engine::{Builder, CompressOptions, Corpus, Error, Input, Lexer, Source};
-use tadoc_oracle::Document;
+use tadoc_testing::archives::thread_pool;
 
 /// What a sink is given.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,54 +39,15 @@ impl Sink for Events {
     }
 }
 
-/// Makes an archive; gives the number of segments.
-pub fn compress(
-    documents: &[Document],
-    path: &Path,
-    lexer: Lexer,
-    builder: Builder,
-    memory: Option<u64>,
-) -> tadoc_engine::Result<u64> {
-    let inputs = documents
-        .iter()
-        .map(|(name, bytes)| Input::new(name.as_bytes(), Source::Bytes(bytes.clone())))
-        .collect();
-    let options = CompressOptions {
-        lexer,
-        builder,
-        memory,
-        threads: Some(1),
-        force: true,
-        ..Default::default()
-    };
-    Ok(tadoc_engine::compress(inputs, path, &options, &())?.segments)
-}
-
-/// The least memory that anything is compressed in.
-pub fn least_memory(path: &Path) -> u64 {
-    match compress(&[], path, Lexer::Words, Builder::RePair, Some(0)) {
-        Err(Error::TooLittleMemory { least, .. }) => least,
-        other => panic!("{other:?}"),
-    }
-}
-
 /// Searches all documents of an archive on so many threads.
 pub fn search(path: &Path, pattern: &Pattern, options: &Options, threads: usize) -> Vec<Event> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-    pool.install(|| {
+    thread_pool(threads).install(|| {
         let corpus = Corpus::open(path).unwrap();
         let all: Vec<usize> = (0..corpus.documents().unwrap().len()).collect();
         let mut events = Events::default();
         grep::search(&corpus, &all, pattern, options, &mut events).unwrap();
         events.0
     })
-}
-
-/// The documents as an archive has them.
-pub fn sorted(documents: &[Document]) -> Vec<Document> {
-    let mut sorted = documents.to_vec();
-    sorted.sort();
-    sorted
 }
 
 /// The options that are tried with every pattern.

@@ -7,7 +7,9 @@ use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, cases};
 
 use super::plain::expected;
-use super::support::{all_options, compress, search, sorted};
+use tadoc_testing::archives::{compress, sorted};
+
+use super::support::{all_options, search};
 
 /// Patterns of all kinds, and what is to be made of them for the plain program.
 const PATTERNS: &[&str] = &[

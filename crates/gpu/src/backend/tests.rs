@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::device::Api;
-use crate::reference::networks::Shape;
 use crate::testing::{Faults, open_faulty, spread};
+use tadoc_testing::networks::Shape;
 
 const TASKS: [Task; 7] = [
     Task::WordCount,

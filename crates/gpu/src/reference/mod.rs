@@ -4,7 +4,6 @@ pub mod access;
 pub mod inputs;
 pub mod lists;
 pub mod network;
-pub mod networks;
 pub mod scan;
 pub mod select;
 pub mod sequences;

@@ -7,8 +7,8 @@ use tadoc_core::answer::tables::{Keys, Table};
 use tadoc_core::{Limits, Network, Strategy, Task};
 
 use super::*;
-use crate::reference::networks::{chain, counts_only, frequent, index, shapes};
 use crate::testing::device;
+use tadoc_testing::networks::{chain, counts_only, frequent, index, shapes};
 
 /// A row of an answer: a key, a document where there is one, and a count where there is one.
 type Row = (Vec<u32>, Option<u32>, Option<u64>);

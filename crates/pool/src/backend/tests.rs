@@ -10,8 +10,9 @@ use crate::Patience;
 use crate::medium::simulated::Simulated;
 use crate::testing::{ARCHIVE, random};
 use tadoc_core::Array;
-use tadoc_tasks::reference::{Shape, rows, view};
+use tadoc_tasks::reference::rows;
 use tadoc_tasks::{CpuBackend, Work};
+use tadoc_testing::networks::{Shape, view};
 
 const TASKS: [Task; 10] = [
     Task::WordCount,

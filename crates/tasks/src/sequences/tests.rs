@@ -8,9 +8,9 @@ use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
 use tadoc_core::{Limits, Measure, Network, Part, Strategy, Task, Terms};
 
 use crate::pruned::Pruned;
-use crate::reference::made;
 use crate::score::{PairCounts, log_dice, log_likelihood, pmi, score, t_score};
 use crate::work::Work;
+use tadoc_testing::networks::made;
 
 /// Parts of a network: rules as rows of symbols, and the root's symbols.
 #[derive(Debug, Clone)]

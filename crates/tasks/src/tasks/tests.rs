@@ -7,8 +7,9 @@ use proptest::prelude::{
 use tadoc_core::{Measure, Norm, Strategy, TfIdfOptions};
 
 use super::*;
-use crate::reference::{counts_only, deep, made, rows, shapes, sizes, texts, view};
+use crate::reference::{rows, sizes};
 use crate::score::{divisor, inverse_document_frequency, term_frequency};
+use tadoc_testing::networks::{counts_only, deep, made, shapes, texts, view};
 
 const WORDS: [Task; 4] = [Task::WordCount, Task::Sort, Task::InvertedIndex, Task::TermVector];
 

@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use tadoc_oracle::{Random, mend_pool, mend_view};
+use tadoc_oracle::Random;
+use tadoc_testing::{mend_pool, mend_view};
 
 use super::tweak;
 

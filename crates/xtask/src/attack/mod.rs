@@ -108,8 +108,8 @@ fn ensure_mended(victims: &[Victim]) -> Result<()> {
         let mut mended = bytes.to_vec();
         match victim.target {
             Target::Archive => mended = archive::rewritten(bytes),
-            Target::View => tadoc_oracle::mend_view(&mut mended),
-            Target::Pool => tadoc_oracle::mend_pool(&mut mended),
+            Target::View => tadoc_testing::mend_view(&mut mended),
+            Target::Pool => tadoc_testing::mend_pool(&mut mended),
         }
         ensure!(mended == bytes, "mending a whole {} changes it", victim.kind);
     }

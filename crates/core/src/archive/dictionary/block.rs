@@ -12,6 +12,7 @@ use crate::archive::wire::{Reader, put_varint};
 use crate::archive::zstandard;
 use crate::budget::{Budget, Share};
 use crate::error::Result;
+use crate::usize_of;
 
 /// What memory is taken for, in errors.
 pub(super) const WHAT: &str = "the dictionary";
@@ -110,18 +111,21 @@ pub(super) fn read_index(
         let next_entry = first_entry.saturating_add(entries[index]);
         // A block is of words or of separators, and no block is empty.
         let mixed = first_entry < u64::from(words) && next_entry > u64::from(words);
-        if end > available || mixed || entries[index] == 0 || unpacked[index] > u64::from(u32::MAX)
-        {
+        let (Ok(first), Ok(count)) = (u32::try_from(first_entry), u32::try_from(entries[index]))
+        else {
+            return Err(reader.malformed(format!("block {index} has more entries than there are")));
+        };
+        if end > available || mixed || count == 0 || unpacked[index] > u64::from(u32::MAX) {
             return Err(reader.malformed(format!("block {index} cannot be")));
         }
         blocks.push(BlockInfo {
-            first_entry: first_entry as u32,
-            entries: entries[index] as u32,
+            first_entry: first,
+            entries: count,
             key,
-            start: start as usize,
-            compressed: compressed[index] as usize,
-            unpacked: unpacked[index] as usize,
-            digits: digits[index] as usize,
+            start: usize_of(start),
+            compressed: usize_of(compressed[index]),
+            unpacked: usize_of(unpacked[index]),
+            digits: usize_of(digits[index]),
         });
         (start, first_entry) = (end, next_entry);
     }
@@ -221,7 +225,7 @@ impl EntryReader<'_> {
         if length > self.current.len() as u64 {
             return Err(self.reader.malformed("an entry shares more than there is"));
         }
-        self.shared = length as usize;
+        self.shared = usize_of(length);
         Ok(())
     }
 

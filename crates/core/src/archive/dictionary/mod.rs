@@ -10,6 +10,7 @@
 mod block;
 mod encode;
 
+use crate::usize_of;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
@@ -91,10 +92,14 @@ pub struct Dictionary {
 impl Dictionary {
     /// Reads the section without unpacking its blocks. O(words). What it takes, and all that is unpacked later, is of
     /// `budget`.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "words and separators together are checked to be 32 bits"
+    )]
     pub fn open(section: &[u8], budget: &Budget) -> Result<Self> {
         let mut reader = Reader::new(section, "section DICT");
-        let word_count = reader.bounded(u32::MAX.into(), "words")? as u32;
-        let separator_count = reader.bounded(u32::MAX.into(), "separators")? as u32;
+        let word_count = reader.bounded_u32(u32::MAX, "words")?;
+        let separator_count = reader.bounded_u32(u32::MAX, "separators")?;
         let numbers = integers::read(&mut reader, budget, WHAT)?;
         // The form of each word, every 64th token, and the blocks as they are.
         let share = budget.take(2 * numbers.len() as u64 + section.len() as u64, WHAT)?;
@@ -171,6 +176,10 @@ impl Dictionary {
     ///
     /// # Panics
     /// If there is no such token.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a word has a token, and these have 32 bits"
+    )]
     pub fn form_of_token(&self, token: u32) -> TokenForm {
         assert!(token < self.token_count, "token {token} of {}", self.token_count);
         let words = self.token_count - self.separator_count;
@@ -309,6 +318,10 @@ impl Dictionary {
 
     /// For each token the number of its word, or `None` for a separator, in the order of tokens. O(tokens)
     /// for all.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a word has a token, and these have 32 bits"
+    )]
     pub fn words_of_tokens(&self) -> impl Iterator<Item = Option<u32>> + '_ {
         let of_words = self.forms.iter().enumerate().flat_map(|(word, forms)| {
             std::iter::repeat_n(Some(word as u32), forms.count() as usize)
@@ -349,7 +362,7 @@ impl Dictionary {
         // While they are put together, tokens are there twice.
         let together = self.share.budget().take(share.bytes(), WHAT)?;
         let mut all = Tokens { held: Counted::new((), together), ..Tokens::default() };
-        all.bytes.reserve_exact(total.into_inner() as usize);
+        all.bytes.reserve_exact(usize_of(total.into_inner()));
         all.ends.reserve_exact(count as usize);
         for (part, _) in parts {
             let base = all.bytes.len() as u64;
@@ -465,7 +478,7 @@ impl Tokens {
     pub fn get(&self, token: u32) -> &[u8] {
         let token = token as usize;
         let start = if token == 0 { 0 } else { self.ends[token - 1] };
-        &self.bytes[start as usize..self.ends[token] as usize]
+        &self.bytes[usize_of(start)..usize_of(self.ends[token])]
     }
 
     /// The bytes of all, one after the other.
@@ -505,6 +518,10 @@ impl UnpackedEntries {
     }
 
     /// The separators, in byte order.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a word has a token, and these have 32 bits"
+    )]
     pub fn separators(&self) -> Vec<&[u8]> {
         (self.first_separator..self.tokens.len() as u32)
             .map(|token| self.tokens.get(token))

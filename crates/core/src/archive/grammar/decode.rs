@@ -1,6 +1,7 @@
 //! From bytes to a grammar. Nothing in the bytes is believed: every number is checked before it is used,
 //! and memory is taken only in proportion to the bytes that are there.
 
+use crate::usize_of;
 use rayon::prelude::*;
 
 use super::symbol_class::{self, Meaning, RECENT};
@@ -93,6 +94,7 @@ pub(crate) fn decode_root(
 }
 
 /// Where everything is, by the lengths of rules and documents.
+#[expect(clippy::cast_possible_truncation, reason = "the total is checked to be 32 bits")]
 fn layout(items: &Items, root: &[u8], share: &Share) -> Result<Layout> {
     let document_starts = document_starts(root, share)?;
     share.grow(size_of::<u32>() as u64 * (items.rule_lengths.len() as u64 + 1), WHAT)?;
@@ -136,14 +138,14 @@ const ITEM: u64 = 4 + 1 + 2 * 4 + 8 + 1;
 
 fn decode_items(section: &[u8], work: &Share) -> Result<Items> {
     let mut reader = Reader::new(section, "section ITEM");
-    let token_count = reader.bounded(u32::MAX.into(), "tokens")?;
-    let rule_count = reader.bounded(u32::MAX.into(), "rules")?;
-    let count = token_count + rule_count;
+    let token_count = reader.bounded_u32(u32::MAX, "tokens")?;
+    let rule_count = reader.bounded_u32(u32::MAX, "rules")?;
+    let count = u64::from(token_count) + u64::from(rule_count);
     if count > u64::from(u32::MAX) || count > most_values(section.len()) {
         return Err(reader.malformed(format!("{count} items cannot be in {} bytes", section.len())));
     }
     work.grow(ITEM * count, WHAT)?;
-    let (token_count, rule_count, count) = (token_count as u32, rule_count as u32, count as usize);
+    let count = usize_of(count);
     let classes = Model::read(&mut reader, item_class::COUNT)?.decoding_table();
     let steps = Model::read(&mut reader, item_class::STEPS)?.decoding_table();
     let lengths: Vec<u64> =
@@ -176,6 +178,11 @@ fn decode_items(section: &[u8], work: &Share) -> Result<Items> {
 /// Stands for a rule among decoded items until it gets its number.
 const RULE: u32 = u32::MAX;
 
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "classes are few, and a token is checked against their number"
+)]
 fn decode_item_block(
     stream: &[u8],
     classes: &DecodingTable,
@@ -214,6 +221,7 @@ fn decode_item_block(
 }
 
 /// Gives rules their numbers, the last one first, and checks that every token is there once.
+#[expect(clippy::cast_possible_truncation, reason = "items are checked to be 32 bits in number")]
 fn number_rules(token_count: u32, symbols: &mut [u32]) -> Result<()> {
     let mut seen = vec![false; token_count as usize];
     let mut next_rule = symbols.len() as u32;
@@ -240,6 +248,10 @@ struct ByFrequency {
 }
 
 impl ByFrequency {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "items are checked to be 32 bits in number"
+    )]
     fn new(symbols: &[u32], frequencies: &[u8], block_starts: &[u32]) -> Self {
         let mut starts = [0_u32; 2 * FREQUENCY_CLASSES + 1];
         for &frequency in frequencies {
@@ -265,6 +277,7 @@ impl ByFrequency {
 }
 
 /// Decodes at least the first `wanted` symbols of `expected`: blocks that have none of them are passed over.
+#[expect(clippy::cast_possible_truncation, reason = "no more are introduced than there are items")]
 fn decode_symbols(
     section: &[u8],
     items: &Items,
@@ -293,7 +306,7 @@ fn decode_symbols(
     let mut introduced = 0_u64;
     let mut block_starts = Vec::new();
     let mut lengths = Vec::new();
-    for _ in 0..(count as usize).div_ceil(BLOCK) {
+    for _ in 0..usize_of(count).div_ceil(BLOCK) {
         block_starts.push(introduced as u32);
         introduced += reader.bounded(items.symbols.len() as u64 - introduced, "introductions")?;
         lengths.push(reader.varint()?);
@@ -329,8 +342,8 @@ fn decode_symbols(
             })
         };
     // The first block has the last symbols.
-    let passed_over = (count - wanted) as usize / BLOCK;
-    let mut symbols = vec![0_u32; count as usize - passed_over * BLOCK];
+    let passed_over = usize_of(count - wanted) / BLOCK;
+    let mut symbols = vec![0_u32; usize_of(count) - passed_over * BLOCK];
     symbols
         .par_rchunks_mut(2 * BLOCK)
         .zip(blocks[passed_over..].par_chunks(2))

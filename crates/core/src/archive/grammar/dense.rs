@@ -20,6 +20,7 @@ use crate::archive::wire::{Reader, put_varint};
 use crate::budget::Share;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
+use crate::usize_of;
 use crate::{CancelFlag, Cancelled};
 
 /// Symbols remembered under a context.
@@ -121,7 +122,7 @@ struct Memory {
 
 impl Memory {
     fn row(&self, context: u64) -> usize {
-        (hash(context) >> (u64::BITS - self.bits)) as usize
+        usize_of(hash(context) >> (u64::BITS - self.bits))
     }
 
     /// Puts an item first.
@@ -197,7 +198,7 @@ impl Model {
         ];
         let starts = std::array::from_fn(|input| {
             let rows = self.tables[input].len() / ROW;
-            (hash(contexts[input]) >> (u64::BITS - rows.ilog2())) as usize * ROW
+            usize_of(hash(contexts[input]) >> (u64::BITS - rows.ilog2())) * ROW
         });
         Row { starts, weights: stage.kind() * ROW }
     }
@@ -291,6 +292,7 @@ impl Model {
     }
 
     /// Codes a reference by its class and raw bits; gives the ordinal and the group.
+    #[expect(clippy::cast_possible_truncation, reason = "groups are few")]
     fn described(
         &mut self,
         coder: &mut impl BitCoder,
@@ -364,6 +366,10 @@ impl<'l> Following<'l> {
         2 * size_of::<u32>() as u64 * layout.rule_starts.len() as u64
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the layout has checked that rules are 32 bits in number"
+    )]
     fn new(layout: &'l Layout) -> Self {
         let rules = layout.rule_starts.len() as u32 - 1;
         Self {
@@ -528,7 +534,7 @@ pub(super) fn decode(
     work.grow(Model::bytes(count) + Following::bytes(layout), WHAT)?;
     // Items that were introduced, by frequency, in lists that grow.
     work.grow(2 * size_of::<u32>() as u64 * items.symbols.len() as u64, WHAT)?;
-    let count = count as usize;
+    let count = usize_of(count);
     let usual = count.min(USUAL_PER_BYTE * section.len());
     share.grow((size_of::<u32>() * usual) as u64, WHAT)?;
     let mut symbols: Vec<u32> = Vec::with_capacity(usual);

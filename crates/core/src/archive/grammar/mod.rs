@@ -15,6 +15,10 @@
 
 mod decode;
 mod dense;
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "what is encoded is a grammar, of 32-bit symbols"
+)]
 mod encode;
 
 pub(crate) use decode::{decode, decode_root};
@@ -73,6 +77,7 @@ mod item_class {
     }
 
     /// Frequency class and bit length of the length of a rule, or the frequency class of a token.
+    #[expect(clippy::cast_possible_truncation, reason = "remainders of small numbers")]
     pub(super) fn parts(class: usize) -> (usize, Option<u32>) {
         match class.checked_sub(FREQUENCY_CLASSES) {
             None => (class, None),
@@ -127,6 +132,7 @@ mod symbol_class {
     }
 
     #[inline(always)]
+    #[expect(clippy::cast_possible_truncation, reason = "remainders of small numbers")]
     pub(super) fn meaning(class: usize) -> Meaning {
         if let Some(rest) = class.checked_sub(BY_FREQUENCY) {
             Meaning::ByFrequency { frequency: rest / DISTANCES, bits: (rest % DISTANCES) as u32 }

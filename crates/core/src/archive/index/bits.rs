@@ -15,6 +15,7 @@ impl BitWriter {
     }
 
     /// The lowest bits of a number, at most 56.
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest byte is meant")]
     pub(super) fn put(&mut self, number: u64, bits: u32) {
         debug_assert!(bits <= 56 && number >> bits == 0, "{number} in {bits} bits");
         self.pending |= number << self.bits;
@@ -27,6 +28,7 @@ impl BitWriter {
     }
 
     /// So many zeros and a one.
+    #[expect(clippy::cast_possible_truncation, reason = "they are fewer than 32")]
     pub(super) fn put_unary(&mut self, mut zeros: u64) {
         while zeros >= 32 {
             self.put(0, 32);
@@ -51,6 +53,7 @@ impl BitWriter {
         self.put(number & ((1 << low) - 1), low);
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest byte is meant")]
     pub(super) fn finish(mut self) -> Vec<u8> {
         if self.bits > 0 {
             self.bytes.push(self.pending as u8);
@@ -127,13 +130,10 @@ impl<'b> BitReader<'b> {
 
     #[inline]
     pub(super) fn gamma(&mut self) -> Option<u64> {
-        let bits = self.unary()?;
-        if bits >= 64 {
-            return None;
-        }
-        let low = bits.min(32) as u32;
+        let bits = u32::try_from(self.unary()?).ok().filter(|&bits| bits < 64)?;
+        let low = bits.min(32);
         let rest = self.take(low);
-        Some(1 << bits | self.take(bits as u32 - low) << low | rest)
+        Some(1 << bits | self.take(bits - low) << low | rest)
     }
 
     #[inline]

@@ -9,12 +9,13 @@ mod rows;
 pub mod sections;
 mod word_documents;
 
+use crate::usize_of;
 use std::ops::Range;
 use std::sync::Arc;
 
 use memmap2::Mmap;
 
-use super::container::Kind;
+use super::container::{Kind, number_of};
 use super::read::Archive;
 use super::write::ArchiveWriter;
 use crate::Array;
@@ -59,7 +60,7 @@ pub struct FastPart {
 impl Archive {
     /// The index that all segments have.
     pub fn index(&self) -> Index {
-        let segments = self.summary().segments.len() as u32;
+        let segments = number_of(self.summary().segments.len());
         let all = |kind| (0..segments).all(|number| self.has(kind, Some(number)));
         if segments == 0 || !all(Kind::NAVI) {
             Index::None
@@ -90,9 +91,9 @@ impl Archive {
 
     /// A section, mapped, its checksum checked.
     fn map_section(&self, kind: Kind, segment: usize) -> Result<Array<u8>> {
-        let section = self.find(kind, Some(segment as u32))?;
+        let section = self.find(kind, Some(number_of(segment)))?;
         let map = self.map()?;
-        let range = section.offset as usize..(section.offset + section.bytes) as usize;
+        let range = usize_of(section.offset)..usize_of(section.offset + section.bytes);
         let bytes = map.get(range.clone()).ok_or_else(|| Error::Truncated {
             what: format!("section {kind}"),
             needed: range.end as u64,
@@ -132,7 +133,7 @@ impl IndexWriter {
         navigation: &Navigation,
         fast: Option<&FastPart>,
     ) -> Result<()> {
-        let number = Some(segment as u32);
+        let number = Some(number_of(segment));
         self.0.add_section(Kind::NAVI, number, &sections::write_navigation(navigation))?;
         if let Some(FastPart { root, word_documents }) = fast {
             self.0.add_section(Kind::SYMR, number, &sections::write_root(root))?;

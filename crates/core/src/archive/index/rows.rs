@@ -1,6 +1,7 @@
 //! A section made of rows: how long each is, and then the rows, each at a multiple of eight bytes. Rows are read where the
 //! section lies: in a mapped archive, or in any memory that is shared.
 
+use crate::usize_of;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -70,8 +71,8 @@ impl Rows {
         if count > MOST_ROWS {
             return Err(reader.malformed(format!("{count} rows are too many")));
         }
-        let mut at = 8 + ENTRY * count as usize;
-        let mut rows = Vec::with_capacity(count as usize);
+        let mut at = 8 + ENTRY * usize_of(count);
+        let mut rows = Vec::with_capacity(usize_of(count));
         for _ in 0..count {
             let (length_in_bytes, length, width) = (reader.u64()?, reader.u64()?, reader.u64()?);
             let end = usize::try_from(length_in_bytes)

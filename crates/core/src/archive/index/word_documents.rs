@@ -290,7 +290,10 @@ impl Iterator for DocumentsOfWord<'_> {
         Some(read_entry(self.head, &mut self.reader).and_then(|(gap, count)| {
             let document = self.next.saturating_add(gap);
             self.next = document.saturating_add(1);
-            if document < self.documents { Ok((document as u32, count)) } else { Err(malformed()) }
+            match u32::try_from(document) {
+                Ok(number) if document < self.documents => Ok((number, count)),
+                _ => Err(malformed()),
+            }
         }))
     }
 }

@@ -118,7 +118,7 @@ impl<'t> Edit<'t> {
             if modified.is_some_and(|time| time.nanoseconds >= 1_000_000_000) {
                 return Some("a time has no nanoseconds of 10^9 and more");
             }
-            if mode.is_some_and(|mode| u64::from(mode) > MOST_MODE) {
+            if mode.is_some_and(|mode| mode > MOST_MODE) {
                 return Some("a mode has more than permission bits");
             }
         }
@@ -180,7 +180,7 @@ impl<'t> Edit<'t> {
         if kind == kind::ADD {
             return Self::take_added(reader, bytes);
         }
-        let document = reader.bounded(u32::MAX.into(), "is the number of a document")? as u32;
+        let document = reader.bounded_u32(u32::MAX, "is the number of a document")?;
         let edit = match kind {
             kind::INSERT => {
                 Self::Insert { document, offset: reader.varint()?, text: bytes(reader)? }
@@ -213,12 +213,12 @@ impl<'t> Edit<'t> {
         let mut modified = None;
         if attributes & HAS_TIME != 0 {
             let seconds = unzigzag(reader.varint()?);
-            let nanoseconds = reader.bounded(u32::MAX.into(), "nanoseconds")? as u32;
+            let nanoseconds = reader.bounded_u32(u32::MAX, "nanoseconds")?;
             modified = Some(Timestamp { seconds, nanoseconds });
         }
         let mut mode = None;
         if attributes & HAS_MODE != 0 {
-            mode = Some(reader.bounded(u32::MAX.into(), "is a mode")? as u32);
+            mode = Some(reader.bounded_u32(u32::MAX, "is a mode")?);
         }
         Self::Add { name, modified, mode, text: bytes(reader)? }.checked(reader)
     }

@@ -3,6 +3,7 @@
 //! One pass over the bytes, in a buffer of fixed length, checks every checksum; edits are decoded when they are replayed. Bytes
 //! that are not whole make it look for a later record that knows them to be synced, once.
 
+use crate::usize_of;
 use std::io::{self, ErrorKind};
 use std::sync::Arc;
 
@@ -270,9 +271,9 @@ impl Journal {
             let header = whole.ok_or_else(changed)?;
             let start = at + RECORD_HEADER as u64;
             let payload = if header.payload_bytes <= WINDOW as u64 {
-                window.bytes(start, header.payload_bytes as usize).map_err(io)?
+                window.bytes(start, usize_of(header.payload_bytes)).map_err(io)?
             } else {
-                long.resize(header.payload_bytes as usize, 0);
+                long.resize(usize_of(header.payload_bytes), 0);
                 storage.read_at(&mut long, start).map_err(io)?;
                 &long[..]
             };
@@ -360,7 +361,7 @@ impl Scan<'_> {
         // A crash leaves each of its parts that are in one sector as it was written, or as zeros.
         let end = self.start + found.len() as u64;
         let torn = sectors(self.start, end).all(|(from, to)| {
-            let range = (from - self.start) as usize..(to - self.start) as usize;
+            let range = usize_of(from - self.start)..usize_of(to - self.start);
             found[range.clone()] == expected[range.clone()] || is_zero(&found[range])
         });
         let start = self.start;
@@ -480,27 +481,27 @@ impl<'s> Window<'s> {
 
     /// The bytes at a place: `wanted` of them, which are no more than [`WINDOW`], or as many as there are.
     fn bytes(&mut self, at: u64, wanted: usize) -> io::Result<&[u8]> {
-        let wanted = (wanted as u64).min(self.length.saturating_sub(at)) as usize;
+        let wanted = usize_of((wanted as u64).min(self.length.saturating_sub(at)));
         let end = self.start + self.buffer.len() as u64;
         if at < self.start || at + wanted as u64 > end {
             let there = self.length.saturating_sub(at).min(WINDOW as u64);
-            self.buffer.resize(there as usize, 0);
+            self.buffer.resize(usize_of(there), 0);
             self.start = at;
             self.storage.read_at(&mut self.buffer, at)?;
         }
-        let from = (at - self.start) as usize;
+        let from = usize_of(at - self.start);
         Ok(&self.buffer[from..from + wanted])
     }
 
     /// The checksum of a range.
     fn checksum(&mut self, from: u64, to: u64) -> io::Result<u64> {
         if to - from <= WINDOW as u64 {
-            return Ok(checksum(self.bytes(from, (to - from) as usize)?));
+            return Ok(checksum(self.bytes(from, usize_of(to - from))?));
         }
         let mut state = Xxh64::new(0);
         let mut at = from;
         while at < to {
-            let bytes = self.bytes(at, (to - at).min(WINDOW as u64) as usize)?;
+            let bytes = self.bytes(at, usize_of((to - at).min(WINDOW as u64)))?;
             state.update(bytes);
             at += bytes.len() as u64;
         }
@@ -510,7 +511,7 @@ impl<'s> Window<'s> {
     /// Whether one of the sectors of a range has zeros only, as far as it is in the range.
     fn has_zeroed_sector(&mut self, from: u64, to: u64) -> io::Result<bool> {
         for (from, to) in sectors(from, to) {
-            if is_zero(self.bytes(from, (to - from) as usize)?) {
+            if is_zero(self.bytes(from, usize_of(to - from))?) {
                 return Ok(true);
             }
         }

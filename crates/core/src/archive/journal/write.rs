@@ -22,6 +22,7 @@ use crate::budget::{Budget, MemoryLimit};
 use crate::error::{Error, Result};
 use crate::new_file::Destination;
 use crate::storage::{FileStorage, SECTOR, Storage};
+use crate::usize_of;
 
 /// A record is written when its edits have so many bytes, even if the transaction goes on.
 const FULL_RECORD: usize = 4 << 20;
@@ -215,7 +216,7 @@ impl<S: Storage> JournalWriter<S> {
         let (from, position) = self.put_headers(&mut buffer, &header);
         let behind = position + (buffer.len() - JOURNAL_HEADER) as u64;
         // No sector is written twice, so that after a crash each is whole or not there.
-        let filling = (behind.next_multiple_of(SECTOR) - behind) as usize;
+        let filling = usize_of(behind.next_multiple_of(SECTOR) - behind);
         let (filling, rest) = text.split_at(filling.min(text.len()));
         buffer.extend_from_slice(filling);
         let written = self.storage.write_at(&buffer[from..], self.next.position);

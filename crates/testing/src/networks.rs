@@ -1,17 +1,16 @@
-//! Networks for tests, and what plain programs say of them: every document is written out.
+//! Random and awkward networks, and what plain programs say of them: every document is written out.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use tadoc_core::{Array, Grammar, Network, Part};
-
-use super::inputs::noise;
+use tadoc_core::{Array, Grammar, Network, Part, Terms, View};
+use tadoc_oracle::Random;
 
 /// What a random network looks like; all the rest follows from it.
 #[derive(Debug, Clone, Copy)]
 pub struct Shape {
     /// Makes networks differ.
-    pub seed: u32,
+    pub seed: u64,
     /// How many items there are.
     pub items: u32,
     /// Parts, each with rules of its own.
@@ -37,75 +36,87 @@ pub fn shapes() -> impl Strategy<Value = Shape> {
     let documents = prop_oneof![Just(0_u32), Just(1), Just(4), Just(300), 2..20_u32];
     let sizes = (1..60_u32, 1..4_u32, 0..60_u32, 0..9_u32, 0..300_u32, 0..95_u32, 1..300_u64);
     let reach = prop_oneof![1..4_u32, Just(1000)];
-    (any::<u32>(), documents, sizes, reach).prop_map(|(seed, documents, sizes, reach)| {
+    (any::<u64>(), documents, sizes, reach).prop_map(|(seed, documents, sizes, reach)| {
         let (items, parts, rules, body, root, rule_share, longest) = sizes;
         Shape { seed, items, parts, rules, body, root, documents, rule_share, longest, reach }
     })
 }
 
+/// A number below a limit, which may be zero.
+fn below(random: &mut Random, limit: u32) -> u32 {
+    random.below(u64::from(limit.max(1))) as u32
+}
+
 impl Shape {
+    /// A rule that has room among those from `least` on, or an item; with its length. Small numbers
+    /// come often.
+    fn symbol(
+        &self,
+        random: &mut Random,
+        least: u32,
+        reach: u32,
+        room: u64,
+        lengths: &[u64],
+    ) -> (u32, u64) {
+        let rules = (lengths.len() as u32 - least).min(reach);
+        if rules > 0 && below(random, 100) < self.rule_share {
+            let limit = 1 + below(random, rules);
+            let rule = least + below(random, limit);
+            let length = lengths[rule as usize];
+            if (1..=room).contains(&length) {
+                return (self.items + rule, length);
+            }
+        }
+        let limit = 1 + below(random, self.items);
+        (below(random, limit), 1)
+    }
+
     /// The network.
     pub fn network(&self) -> Network {
-        let mut state = self.seed;
-        let mut below = move |limit: u32| {
-            state = noise(state, 2)[1];
-            state % limit.max(1)
-        };
+        let mut random = Random::new(self.seed);
         let (mut root, mut bodies, mut parts) = (Vec::new(), Vec::new(), Vec::new());
         for part in 0..self.parts {
-            let (items, share, first) = (self.items, self.rule_share, part * self.rules);
+            let first = part * self.rules;
             let mut lengths = vec![0_u64; self.rules as usize];
-            // One of the rules from `least` on that has room, or an item; small numbers come often.
-            let mut symbol = |least: u32, reach: u32, room: u64, lengths: &[u64]| {
-                let rules = (self.rules - least).min(reach);
-                if rules > 0 && below(100) < share {
-                    let limit = 1 + below(rules);
-                    let rule = least + below(limit);
-                    if (1..=room).contains(&lengths[rule as usize]) {
-                        return (items + first + rule, lengths[rule as usize]);
-                    }
-                }
-                let limit = 1 + below(items);
-                (below(limit), 1)
-            };
             let mut of_part = vec![Vec::new(); self.rules as usize];
+            // Symbols are of this part, as if it were alone, and are moved to its rules.
+            let moved = |symbol: u32| if symbol < self.items { symbol } else { symbol + first };
             for rule in (0..self.rules).rev() {
-                let size = noise(self.seed ^ (first + rule), 1)[0] % (self.body + 1);
-                for _ in 0..size {
+                for _ in 0..below(&mut random, self.body + 1) {
                     let room = self.longest.saturating_sub(lengths[rule as usize]);
-                    let (symbol, length) = symbol(rule + 1, self.reach, room, &lengths);
-                    of_part[rule as usize].push(symbol);
+                    let (symbol, length) =
+                        self.symbol(&mut random, rule + 1, self.reach, room, &lengths);
+                    of_part[rule as usize].push(moved(symbol));
                     lengths[rule as usize] += length;
                 }
             }
             let start = root.len() as u32;
             let length = if self.documents == 0 { 0 } else { self.root };
             for _ in 0..length {
-                root.push(symbol(0, u32::MAX, u64::MAX, &lengths).0);
+                let (symbol, _) = self.symbol(&mut random, 0, u32::MAX, u64::MAX, &lengths);
+                root.push(moved(symbol));
             }
             bodies.extend(of_part);
-            let rules = first..first + self.rules;
-            parts.push(Part { root: start..root.len() as u32, rules });
+            parts.push(Part { root: start..root.len() as u32, rules: first..first + self.rules });
         }
-        let mut document_starts: Vec<u32> = noise(!self.seed, self.documents as usize)
-            .iter()
-            .map(|number| number % (root.len() as u32 + 1))
-            .collect();
-        document_starts.sort_unstable();
-        match document_starts.first_mut() {
+        let end = root.len() as u32;
+        let mut starts: Vec<u32> =
+            (0..self.documents).map(|_| below(&mut random, end + 1)).collect();
+        starts.sort_unstable();
+        match starts.first_mut() {
             Some(first) => *first = 0,
-            None => document_starts.push(0),
+            None => starts.push(0),
         }
         if self.documents > 0 {
-            document_starts.push(root.len() as u32);
+            starts.push(end);
         }
         let documents = (0..self.documents).map(|document| 2 * document + 1).collect();
-        made(self.items, root, bodies, parts, document_starts, documents)
+        made(self.items, root, bodies, parts, starts, documents)
     }
 }
 
 /// Puts a network together.
-fn made(
+pub fn made(
     items: u32,
     root: Vec<u32>,
     bodies: Vec<Vec<u32>>,
@@ -121,6 +132,48 @@ fn made(
     }
     let grammar = Grammar::new(items, symbols, rule_starts, document_starts).unwrap();
     Network::new(grammar, parts, documents).unwrap()
+}
+
+/// Rules that each are the next one twice, below two documents: 2^40 items and more of few symbols.
+pub fn deep(depth: u32) -> Network {
+    let items = 3;
+    let mut bodies: Vec<Vec<u32>> =
+        (1..depth).map(|next| vec![items + next, next % items, items + next]).collect();
+    bodies.push(vec![2, 1]);
+    let root = vec![items, 0, items + depth / 2, items];
+    let parts = vec![Part { root: 0..4, rules: 0..depth }];
+    made(items, root, bodies, parts, vec![0, 2, 4], vec![0, 1])
+}
+
+/// The same network with counts instead of a root.
+pub fn counts_only(network: &Network) -> Network {
+    let grammar = network.grammar();
+    let mut counts = vec![0_u32; (grammar.token_count() + grammar.rule_count()) as usize];
+    grammar.root().iter().for_each(|&symbol| counts[symbol as usize] += 1);
+    let first = grammar.rule_starts()[0];
+    let starts: Vec<u32> = grammar.rule_starts().iter().map(|start| start - first).collect();
+    let symbols = grammar.symbols()[first as usize..].to_vec();
+    let documents = vec![0; grammar.document_starts().len()];
+    let bare = Grammar::new(grammar.token_count(), symbols, starts, documents).unwrap();
+    let parts = network.parts().iter().map(|part| Part { root: 0..0, rules: part.rules.clone() });
+    let numbers = network.documents().to_vec();
+    Network::of_counts(bare, parts.collect(), numbers, Array::from(counts)).unwrap()
+}
+
+/// A view of a network: its terms are their numbers.
+pub fn view(network: Network) -> View {
+    let names: Vec<String> =
+        (0..network.grammar().token_count()).map(|term| format!("{term:06}")).collect();
+    let ends: Vec<u64> = (1..=names.len() as u64).map(|end| 6 * end).collect();
+    View::new(Terms::new(names.concat().into_bytes(), ends).unwrap(), network).unwrap()
+}
+
+/// The items of every document, written out.
+pub fn texts(network: &Network) -> Vec<Vec<u32>> {
+    let grammar = network.grammar();
+    (0..grammar.document_count())
+        .map(|document| grammar.expand(grammar.document(document)).collect())
+        .collect()
 }
 
 /// A chain of rules, each with the next one and an item, below documents of a few symbols.
@@ -153,29 +206,6 @@ pub fn frequent(rules: u32, documents: u32) -> Network {
         .map(|document| (u64::from(length) * u64::from(document) / u64::from(documents)) as u32)
         .collect();
     made(items, root, bodies, parts, starts, (0..documents).collect())
-}
-
-/// The same network with counts instead of a root.
-pub fn counts_only(network: &Network) -> Network {
-    let grammar = network.grammar();
-    let mut counts = vec![0_u32; (grammar.token_count() + grammar.rule_count()) as usize];
-    grammar.root().iter().for_each(|&symbol| counts[symbol as usize] += 1);
-    let first = grammar.rule_starts()[0];
-    let starts: Vec<u32> = grammar.rule_starts().iter().map(|start| start - first).collect();
-    let symbols = grammar.symbols()[first as usize..].to_vec();
-    let documents = vec![0; grammar.document_starts().len()];
-    let bare = Grammar::new(grammar.token_count(), symbols, starts, documents).unwrap();
-    let parts = network.parts().iter().map(|part| Part { root: 0..0, rules: part.rules.clone() });
-    let numbers = network.documents().to_vec();
-    Network::of_counts(bare, parts.collect(), numbers, Array::from(counts)).unwrap()
-}
-
-/// The items of every document, written out.
-pub fn texts(network: &Network) -> Vec<Vec<u32>> {
-    let grammar = network.grammar();
-    (0..grammar.document_count())
-        .map(|document| grammar.expand(grammar.document(document)).collect())
-        .collect()
 }
 
 /// For every sequence of `n` items the documents that have it, with how often; ascending.

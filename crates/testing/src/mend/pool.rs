@@ -1,7 +1,7 @@
 //! Pools, as docs/pool.md describes them.
 //!
-//! What is not put right: the checksums of operations of a table of elements at work, as the file does
-//! not say which elements are of which operation.
+//! What is not put right: the checksums of operations of a table of elements at work, as the file
+//! does not say which elements are of which operation.
 
 use std::ops::Range;
 
@@ -30,8 +30,9 @@ const COUNTERS: u32 = 3;
 const BLOCKS: u32 = 4;
 const LATE_BLOCKS: u32 = 5;
 
-/// Makes the checksums of a pool agree with its bytes: those of tables that a checkpoint lists, as far
-/// as they lie in the file, of blocks and log records in them, of checkpoints, and of the header.
+/// Makes the checksums of a pool agree with its bytes: those of tables that a checkpoint lists, as
+/// far as they lie in the file, of blocks and log records in them, of checkpoints, and of the
+/// header.
 pub fn mend_pool(pool: &mut [u8]) {
     if pool.len() < TABLES_START {
         return;
@@ -55,8 +56,8 @@ pub fn mend_pool(pool: &mut [u8]) {
     }
 }
 
-/// The stretches of a pool that say something: header, checkpoints, each table that the newer checkpoint
-/// lists, and what follows the last one. The others are zeros between them.
+/// The stretches of a pool that say something: header, checkpoints, each table that the newer
+/// checkpoint lists, and what follows the last one. The others are zeros between them.
 pub fn pool_parts(pool: &[u8]) -> Vec<Range<usize>> {
     if pool.len() < TABLES_START {
         return std::iter::once(0..pool.len()).collect();
@@ -125,8 +126,8 @@ fn mend_table(pool: &mut [u8], entry: usize, at_work: bool) {
     put(pool, entry + 32, digest);
 }
 
-/// The checksums of blocks that have one. How many blocks there are, the file does not say: entries end
-/// before the first section.
+/// The checksums of blocks that have one. How many blocks there are, the file does not say: entries
+/// end before the first section.
 fn mend_blocks(pool: &mut [u8], table: &Range<usize>, identity: u64) {
     let mut directory_end = pool.len() - table.start;
     let mut number = 0;

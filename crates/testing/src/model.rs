@@ -6,12 +6,14 @@ use tadoc_engine::update::{Operation, Outcome};
 use tadoc_engine::{Error, Lexer};
 use tadoc_oracle::{Document, words};
 
-use super::access_support::oracle_lexer;
+use crate::archives::oracle_lexer;
 
 /// Documents by their names, with what is asked about them answered the plain way.
 #[derive(Debug, Clone)]
 pub struct Model {
+    /// What cuts words.
     pub lexer: Lexer,
+    /// The documents, by their names.
     pub documents: BTreeMap<String, Vec<u8>>,
 }
 
@@ -21,20 +23,40 @@ type Places = (Vec<u8>, Vec<u64>);
 /// What must come of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Expected {
+    /// This.
     Outcome(Outcome),
     /// An error of this kind.
     Refused(Refusal),
 }
 
+impl Expected {
+    /// Whether this came of it.
+    pub fn is(&self, found: &tadoc_engine::Result<Outcome>) -> bool {
+        match (self, found) {
+            (Self::Outcome(expected), Ok(found)) => expected == found,
+            (Self::Refused(refusal), Err(error)) => refusal.is(error),
+            _ => false,
+        }
+    }
+}
+
 /// Why an operation is refused.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
+    /// There is no document of that name.
     NoSuchDocument,
+    /// The offset is behind the document's end.
     OffsetPastEnd,
+    /// The range ends behind the document's end.
     RangePastEnd,
+    /// Another document has that name.
     DocumentExists,
+    /// The operation has no meaning in a snapshot.
     NotInSnapshot,
+    /// The phrase has no word.
     NoWord,
+    /// The phrase has more than words and white space.
+    NotWords,
 }
 
 impl Refusal {
@@ -47,6 +69,7 @@ impl Refusal {
             Self::DocumentExists => matches!(error, Error::DocumentExists { .. }),
             Self::NotInSnapshot => matches!(error, Error::NotInSnapshot { .. }),
             Self::NoWord => matches!(error, Error::NoWord { .. }),
+            Self::NotWords => matches!(error, Error::NotWords { .. }),
         }
     }
 }
@@ -61,6 +84,7 @@ struct Change {
 }
 
 impl Model {
+    /// Documents by name; of two with one name, the last.
     pub fn new(lexer: Lexer, documents: impl IntoIterator<Item = (String, Vec<u8>)>) -> Self {
         Self { lexer, documents: documents.into_iter().collect() }
     }
@@ -70,6 +94,7 @@ impl Model {
         self.documents.iter().map(|(name, text)| (name.clone(), text.clone())).collect()
     }
 
+    /// The names, in order.
     pub fn names(&self) -> Vec<String> {
         self.documents.keys().cloned().collect()
     }
@@ -105,10 +130,15 @@ impl Model {
             None => self.names(),
         };
         let lexer = oracle_lexer(self.lexer);
-        let terms: Vec<&[u8]> =
-            words(lexer, phrase).into_iter().map(|word| &phrase[word]).collect();
+        let cut = words(lexer, phrase);
+        let terms: Vec<&[u8]> = cut.iter().map(|word| &phrase[word.clone()]).collect();
         if terms.is_empty() {
             return Err(Refusal::NoWord);
+        }
+        let is_word = |place: usize| cut.iter().any(|word| word.contains(&place));
+        let is_blank = |byte: u8| b" \t\n\r\x0b\x0c".contains(&byte);
+        if phrase.iter().enumerate().any(|(place, &byte)| !is_blank(byte) && !is_word(place)) {
+            return Err(Refusal::NotWords);
         }
         let mut places = Vec::new();
         for name in of {
@@ -198,7 +228,8 @@ impl Model {
         Ok(())
     }
 
-    /// Makes those edits of a batch together that are possible, their offsets meaning the text as it is now.
+    /// Makes those edits of a batch together that are possible, their offsets meaning the text as
+    /// it is now.
     pub fn edit_together(&mut self, edits: &[Operation]) -> Vec<Expected> {
         let mut changes = Vec::new();
         let mut expected = Vec::new();

@@ -64,8 +64,9 @@ pub fn mend_checksums(archive: &mut [u8]) {
     put(archive, HEADER_CHECKSUM, checksum);
 }
 
-/// Makes the journal that starts at `start` one whose checksums hold: puts its header there, and goes from record to record. Of their
-/// headers, magic and number are put right, and lengths and positions made such as the file has.
+/// Makes the journal that starts at `start` one whose checksums hold: puts its header there, and
+/// goes from record to record. Of their headers, magic and number are put right, and lengths and
+/// positions made such as the file has.
 pub fn mend_journal(file: &mut [u8], start: usize) {
     let length = file.len();
     let mut at = start + JOURNAL_HEADER_BYTES;

@@ -1,17 +1,18 @@
-//! Files changed at random places, as attackers and broken disks change them, and a watch over those who read them.
+//! Files changed at random places, as attackers and broken disks change them, and a watch over
+//! those who read them.
 
 use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use crate::Random;
+use tadoc_oracle::Random;
 
 /// A reader that needs longer for a file of a few kilobytes hangs.
 const HANG: Duration = Duration::from_secs(300);
 
-/// Changes one to four bytes or numbers within some parts of a file; says which. The new ones are likely to matter: near the old
-/// ones, at the ends of what they can be, small.
+/// Changes one to four bytes or numbers within some parts of a file; says which. The new ones are
+/// likely to matter: near the old ones, at the ends of what they can be, small.
 pub fn mutate(file: &mut [u8], parts: &[Range<usize>], random: &mut Random) -> Vec<String> {
     let mut told = Vec::new();
     for _ in 0..1 + random.below(4) {
@@ -41,7 +42,14 @@ fn number(random: &mut Random, before: u64) -> u64 {
     }
 }
 
-/// Runs work that counts its steps, and ends the process if it makes none for five minutes: then a step hangs.
+/// How many files are changed: a few, or as many as `TADOC_MUTANTS` says, for longer than a test
+/// has time for.
+pub fn mutants(few: u64) -> u64 {
+    std::env::var("TADOC_MUTANTS").map_or(few, |more| more.parse().expect("a number"))
+}
+
+/// Runs work that counts its steps, and ends the process if it makes none for five minutes: then a
+/// step hangs.
 pub fn watched(work: impl FnOnce(&AtomicU64)) {
     let (steps, is_over) = (AtomicU64::new(0), AtomicBool::new(false));
     std::thread::scope(|scope| {

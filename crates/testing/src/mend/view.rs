@@ -13,8 +13,8 @@ const HEADER_CHECKSUM: usize = HEADER_BYTES - 8;
 /// Bytes of an element of each array.
 const ELEMENT_BYTES: [u64; 7] = [1, 8, 4, 4, 4, 4, 4];
 
-/// Makes length and checksums of a stored view agree with its bytes. The checksums of blocks are put
-/// right only where the lengths of arrays are those of an image of this size.
+/// Makes length and checksums of a stored view agree with its bytes. The checksums of blocks are
+/// put right only where the lengths of arrays are those of an image of this size.
 pub fn mend_view(image: &mut [u8]) {
     if image.len() < HEADER_BYTES {
         return;

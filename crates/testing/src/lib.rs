@@ -1,0 +1,43 @@
+//! What the tests of several crates share. Nothing that is installed depends on it.
+//!
+//! - [`mend_checksums`] and its like put the checksums of changed files right, so that tests and
+//!   fuzzers get past them;
+//!   [`mutate`] changes files as attackers and broken disks do, [`watched`] ends readers that hang.
+//! - `networks` and `texts`, of the feature `generators`: random and awkward ones, for property
+//!   tests.
+//! - `archives`, of the feature `archives`: documents as archives, the engine's options as the
+//!   oracle's, threads;
+//!   `model`, of the same feature: documents as plain bytes, and what operations must do to them.
+//!
+//! A crate's unit tests are another build of it than the one that this crate sees. They share types
+//! with it only where these are of `tadoc-core` or the oracle, of which there is one.
+
+#[cfg(feature = "archives")]
+pub mod archives;
+mod mend;
+#[cfg(feature = "archives")]
+pub mod model;
+mod mutate;
+#[cfg(feature = "generators")]
+pub mod networks;
+#[cfg(feature = "generators")]
+pub mod texts;
+
+pub use mend::{mend_checksums, mend_journal, mend_pool, mend_view, pool_parts};
+pub use mutate::{mutants, mutate, watched};
+
+use tadoc_oracle::Document;
+
+/// Documents with the numbers 0000 and so on as their names.
+pub fn numbered(texts: impl IntoIterator<Item = Vec<u8>>) -> Vec<Document> {
+    let texts = texts.into_iter().enumerate();
+    texts.map(|(number, bytes)| (format!("{number:04}"), bytes)).collect()
+}
+
+/// The most memory that this process had, in bytes.
+#[cfg(target_os = "linux")]
+pub fn peak_memory() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").expect("the system tells");
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("the peak");
+    line.trim().trim_end_matches(" kB").parse::<u64>().expect("a number") * 1024
+}
