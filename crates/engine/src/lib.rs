@@ -69,10 +69,11 @@
 //!
 //! # Threads and memory
 //!
-//! Compressing and transcoding have a thread pool of their own. [`CompressOptions`] bounds threads and memory:
-//! text beyond the bound becomes further segments of the same archive. Restoring holds one segment at a time, a view is
-//! in memory as a whole; both work in the rayon pool that they are called in, and where there is none, in rayon's
-//! global one, which opening an archive starts, as what rayon does itself panics where threads are refused.
+//! Compressing and transcoding have a thread pool of their own. [`CompressOptions`] bounds threads
+//! and memory: text beyond the bound becomes further segments of the same archive. Restoring holds
+//! one segment at a time, a view is in memory as a whole; both work in the rayon pool that they are
+//! called in, and where there is none, in rayon's global one, which opening an archive starts, as
+//! what rayon does itself panics where threads are refused.
 //!
 //! # Signals
 //!
@@ -97,6 +98,7 @@ mod names;
 mod origin;
 pub mod progress;
 pub mod text;
+mod texts;
 pub mod threads;
 pub mod update;
 pub mod view;

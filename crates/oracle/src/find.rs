@@ -16,8 +16,8 @@ impl Oracle<'_> {
         self.find_with(words, 1.2, 0.75)
     }
 
-    /// The same with other parameters: `k1` says how soon more occurrences of a term stop to matter,
-    /// `b` how much long documents are held back.
+    /// The same with other parameters: `k1` says how soon more occurrences of a term stop to
+    /// matter, `b` how much long documents are held back.
     pub fn find_with(&self, words: &[u8], k1: f64, b: f64) -> Vec<(usize, f64)> {
         let wanted: BTreeSet<Term> = self.terms_of_phrase(words).into_iter().collect();
         let texts: Vec<(usize, Vec<Term>)> =

@@ -14,11 +14,11 @@ use crate::{memory, output, screen, units};
 
 /// Check that archives are whole
 ///
-/// Checks every checksum, and that the grammar expands to the recorded digest of every document. Exit
-/// code 1 means damage. Of an archive that was edited, the journal's checksums are checked as well, and that
-/// documents are as long as their edits have made them; those that edits have not touched are compared with
-/// their digests again. Bytes that a crash left of an unfinished edit
-/// are no damage: they are ignored, and mentioned.
+/// Checks every checksum, and that the grammar expands to the recorded digest of every document.
+/// Exit code 1 means damage. Of an archive that was edited, the journal's checksums are checked as
+/// well, and that documents are as long as their edits have made them; those that edits have not
+/// touched are compared with their digests again. Bytes that a crash left of an unfinished edit are
+/// no damage: they are ignored, and mentioned.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
     "tadoc verify corpus.tdc"

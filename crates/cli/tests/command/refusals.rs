@@ -221,7 +221,7 @@ fn an_archive_with_a_short_name_is_told() {
     let folder = Folder::with(&["x"]);
     folder.run(&["compress", "x", "-o", "c.tdc"]).succeeds();
     std::fs::copy(folder.path("c.tdc"), folder.path("a")).unwrap();
-    folder.run(&["extract", "a", "x", "1000000", "1"]).exits(2).says("tadoc: a: offset 1000000 ");
+    folder.run(&["delete", "a", "x", "1000000", "1"]).exits(2).says("tadoc: a: offset 1000000 ");
     folder.run(&["rename", "a", "x", "x/../y"]).exits(2).says("tadoc: a: ");
     let mut bytes = folder.read("a");
     bytes.truncate(bytes.len() / 2);

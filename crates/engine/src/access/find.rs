@@ -1,12 +1,12 @@
 //! Ranked search: the documents that fit some words best, by BM25.
 //!
-//! A document's score is the sum over the distinct words of `idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / average))`,
-//! with `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`; lengths are in words, and `N` and the average
-//! are those of the documents asked about, in all archives. Required and excluded phrases choose
-//! among the documents that have a score, and do not change it. Cost: the documents of each word,
-//! which a fast index has ready, O(1) a document that has one for its length, O(1) a segment for the
-//! average (of a scope that is not all documents, O(1) a document), and a search in the documents
-//! with a score for each phrase.
+//! A document's score is the sum over the distinct words of `idf * tf * (k1 + 1) / (tf + k1 * (1 -
+//! b + b * length / average))`, with `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`; lengths are in
+//! words, and `N` and the average are those of the documents asked about, in all archives. Required
+//! and excluded phrases choose among the documents that have a score, and do not change it. Cost:
+//! the documents of each word, which a fast index has ready, O(1) a document that has one for its
+//! length, O(1) a segment for the average (of a scope that is not all documents, O(1) a document),
+//! and a search in the documents with a score for each phrase.
 
 use std::collections::HashSet;
 use std::collections::btree_map::{BTreeMap, Entry};
@@ -221,15 +221,9 @@ impl Access {
 
     /// How many words some parts of documents have.
     fn words_in(&self, parts: &[Part]) -> Result<u64> {
-        let mut words = 0_u64;
-        for part in parts {
+        parts.iter().try_fold(0, |words: u64, part| {
             let segment = self.segment(part.segment as usize)?;
-            let slices = segment.slices()?;
-            let root = segment.document_root(part.place as usize);
-            let before = slices.before(Measure::Words, root.start);
-            let own = slices.before(Measure::Words, root.end).saturating_sub(before);
-            words = own.saturating_add(words);
-        }
-        Ok(words)
+            Ok(words.saturating_add(segment.measure_document(Measure::Words, part.place as usize)?))
+        })
     }
 }

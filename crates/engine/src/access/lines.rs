@@ -51,10 +51,7 @@ impl Access {
 
     fn newlines_of_part(&self, part: &Part) -> Result<u64> {
         let segment = self.segment(part.segment as usize)?;
-        let root = segment.document_root(part.place as usize);
-        let slices = segment.slices()?;
-        let before = slices.before(Measure::Newlines, root.start);
-        Ok(slices.before(Measure::Newlines, root.end).saturating_sub(before))
+        segment.measure_document(Measure::Newlines, part.place as usize)
     }
 
     /// Where in its document the byte behind a newline of a part is.

@@ -31,7 +31,6 @@ mod cursor;
 mod device;
 mod find;
 mod finder;
-mod kept;
 mod lines;
 mod occurrences;
 mod phrase;
@@ -334,9 +333,9 @@ impl Access {
     /// bytes.
     ///
     /// # Errors
-    /// [`Error::BadChoice`] of places that are not there or do not ascend, before anything is written;
-    /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are
-    /// written; what reading and writing give.
+    /// [`Error::BadChoice`] of places that are not there or do not ascend, before anything is
+    /// written; [`Error::WrongDigest`] of the first document that is not what was compressed, when
+    /// all are written; what reading and writing give.
     pub fn write_documents(&self, documents: &[usize], to: &mut dyn Write) -> Result<u64> {
         let mut comparison = Comparison::new(&self.corpus, documents)?;
         let (mut written, mut wrong) = (0, None);

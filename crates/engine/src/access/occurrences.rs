@@ -51,7 +51,8 @@ pub(super) struct Occurrences {
 }
 
 impl Occurrences {
-    fn reset(
+    /// Prepares to look at symbols as they come.
+    pub(super) fn start(
         &mut self,
         segment: &Segment,
         slices: &Slices<'_>,
@@ -110,7 +111,7 @@ impl Occurrences {
         slices: &Slices<'_>,
         tokens: &[Range<u32>],
     ) -> Result<()> {
-        self.reset(segment, slices, tokens)?;
+        self.start(segment, slices, tokens)?;
         let mut end = slices.bodies_length();
         for rule in (0..slices.rule_count()).rev() {
             let start = slices.body(rule).start;
@@ -120,16 +121,6 @@ impl Occurrences {
             end = start;
         }
         Ok(())
-    }
-
-    /// Prepares to look at symbols as they come.
-    pub(super) fn start(
-        &mut self,
-        segment: &Segment,
-        slices: &Slices<'_>,
-        tokens: &[Range<u32>],
-    ) -> Result<()> {
-        self.reset(segment, slices, tokens)
     }
 
     /// Looks for the tokens in a symbol, and in the rules below it that were not looked at before; whether it has one.
@@ -170,7 +161,7 @@ impl Occurrences {
         tokens: &[Range<u32>],
         rules: &[u32],
     ) -> Result<()> {
-        self.reset(segment, slices, tokens)?;
+        self.start(segment, slices, tokens)?;
         for &rule in rules {
             self.add(segment, slices, rule, slices.body(rule))?;
         }

@@ -14,9 +14,9 @@ use tadoc_core::archive::{Index, sections};
 use tadoc_pool::work::{BlockBuilder, LateBlock, LateBlocks};
 use tadoc_pool::{Chain, Patience, Persist, Resumption};
 
-use super::kept::{KeptSegment, figures};
 use super::segment::Segment;
-use super::unpacked::FirstTokens;
+use super::tokens::TokenStore;
+use super::unpacked::{FirstTokens, Unpacked};
 use super::{Access, Source};
 use crate::SegmentInfo;
 use crate::backend::open_pool;
@@ -76,16 +76,16 @@ pub(super) fn segment(corpus: &Corpus, blocks: &LateBlocks, number: usize) -> Re
     };
     let block = blocks.block(number, make)?;
     if has_sections(&block)
-        && let Ok(segment) = Segment::kept(corpus, number, &kept_segment(&block))
+        && let Ok(segment) = map_segment(corpus, number, &block)
     {
         return Ok(segment);
     }
     // It has its checksum and is no segment of this archive: it is as good as damaged.
     let block = blocks.instead_of(&block, number, make)?;
-    Segment::kept(corpus, number, &kept_segment(&block))
+    map_segment(corpus, number, &block)
 }
 
-/// Whether a block has all sections of [`kept_segment`].
+/// Whether a block has all sections of [`put_segment`].
 fn has_sections(block: &LateBlock) -> bool {
     block.has::<u64>(0)
         && (1..5).all(|section| block.has::<u8>(section))
@@ -94,7 +94,22 @@ fn has_sections(block: &LateBlock) -> bool {
         && block.has::<u32>(7)
 }
 
-/// Puts a segment into a block: the sections of [`kept_segment`], in order.
+/// How much of everything a segment has. The figures of an archive are not those of a segment that
+/// edits have touched.
+fn figures(segment: &SegmentInfo) -> [u64; 7] {
+    [
+        segment.documents,
+        segment.text_bytes,
+        segment.token_types,
+        segment.words,
+        segment.rules,
+        segment.symbols,
+        segment.root_symbols,
+    ]
+}
+
+/// Puts a segment into a block: its figures, what the sections `NAVI`, `SYMR` and `DOCW` of a fast
+/// index have, and its tokens unpacked: their bytes and ends, and which of them begin a word.
 fn put_segment(corpus: &Corpus, number: usize, block: &mut BlockBuilder<'_>) -> Result<()> {
     let segment = Segment::load(corpus, number, Index::Fast)?;
     segment.derive_word_documents()?;
@@ -124,18 +139,43 @@ fn put_segment(corpus: &Corpus, number: usize, block: &mut BlockBuilder<'_>) -> 
     Ok(())
 }
 
-/// The rows of a segment in its block.
-fn kept_segment(block: &Arc<LateBlock>) -> KeptSegment {
-    KeptSegment {
-        figures: row(block, 0),
-        navigation: row(block, 1),
-        root: row(block, 2),
-        word_documents: row(block, 3),
-        token_bytes: row(block, 4),
-        token_ends: row(block, 5),
-        first_tokens: row(block, 6),
-        words_before: row(block, 7),
+/// A segment whose rows are the sections of its block, if they are those of one with as many
+/// documents and as much text as that of the archive. Nothing is decoded, copied or held on the
+/// heap. Cost: a pass over the rows, which checks that none leads out of another.
+fn map_segment(corpus: &Corpus, number: usize, block: &Arc<LateBlock>) -> Result<Segment> {
+    let segment = &corpus.summary().segments[number];
+    let malformed = |what: &str| tadoc_core::Error::malformed(what);
+    let kept: Array<u64> = row(block, 0);
+    let &[documents, text_bytes, token_types, words, rules, symbols, root_symbols] = &kept[..]
+    else {
+        return Err(malformed("a kept segment has other figures").into());
+    };
+    if [documents, text_bytes] != [segment.documents, segment.text_bytes]
+        || [token_types, rules].iter().any(|&count| count > u32::MAX.into())
+    {
+        return Err(malformed("a kept segment is not that of the archive").into());
     }
+    let own = SegmentInfo { token_types, words, rules, symbols, root_symbols, ..*segment };
+    let ((navigation, tokens), (root, word_documents)) = rayon::join(
+        || {
+            rayon::join(
+                || sections::read_navigation(row(block, 1), &own),
+                || Unpacked::from_parts(row(block, 4), row(block, 5), token_types),
+            )
+        },
+        || {
+            rayon::join(
+                || sections::read_root(row(block, 2), &own),
+                || sections::read_word_documents(row(block, 3), &own),
+            )
+        },
+    );
+    let navigation = navigation?;
+    // Those without newlines of their own are those that have a word.
+    let word_tokens = token_types - navigation.separator_newlines.len() as u64;
+    let firsts = FirstTokens::from_parts(row(block, 6), row(block, 7), word_tokens, words)?;
+    let tokens = TokenStore::elsewhere(tokens?, firsts);
+    Ok(Segment::mapped(corpus, number, navigation, root?, word_documents?, tokens))
 }
 
 fn row<T: Pod + Send + Sync>(block: &Arc<LateBlock>, section: usize) -> Array<T> {

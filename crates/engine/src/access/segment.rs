@@ -14,7 +14,6 @@ use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
 use tadoc_core::{Budget, Share};
 
 use super::build;
-use super::kept::{KeptSegment, Read};
 use super::texts::Texts;
 use super::tokens::TokenStore;
 use crate::corpus::Corpus;
@@ -94,12 +93,17 @@ impl Segment {
         })
     }
 
-    /// Takes it as it is kept outside of the archive.
-    #[cfg_attr(not(feature = "pool"), allow(dead_code, reason = "only pools keep segments"))]
-    pub(super) fn kept(corpus: &Corpus, number: usize, kept: &KeptSegment) -> Result<Self> {
-        let Read { navigation, root, word_documents, tokens } =
-            kept.read(&corpus.summary().segments[number])?;
-        Ok(Self {
+    /// Puts together what is mapped from elsewhere than the archive.
+    #[cfg_attr(not(feature = "pool"), allow(dead_code, reason = "only pools map all of a segment"))]
+    pub(super) fn mapped(
+        corpus: &Corpus,
+        number: usize,
+        navigation: Navigation,
+        root: Packed,
+        word_documents: WordDocuments,
+        tokens: TokenStore,
+    ) -> Self {
+        Self {
             archive: corpus.archive().clone(),
             number,
             navigation,
@@ -109,7 +113,7 @@ impl Segment {
             texts: OnceLock::new(),
             mapped: Index::Fast,
             share: corpus.budget().share(),
-        })
+        }
     }
 
     /// The parts of an index: all that a fast one stores of this segment but the documents of words.
@@ -167,6 +171,13 @@ impl Segment {
     pub fn document_root(&self, document: usize) -> Range<usize> {
         let starts = &self.navigation.document_starts;
         starts.get(document) as usize..starts.get(document + 1) as usize
+    }
+
+    /// How much of what is measured a document has. O(1).
+    pub(super) fn measure_document(&self, measure: Measure, document: usize) -> Result<u64> {
+        let (slices, root) = (self.slices()?, self.document_root(document));
+        let before = slices.before(measure, root.start);
+        Ok(slices.before(measure, root.end).saturating_sub(before))
     }
 
     /// The bytes of a token.

@@ -133,6 +133,7 @@ impl TokenStore {
     }
 
     /// Tokens that are all unpacked, and where each word has its first one.
+    #[cfg_attr(not(feature = "pool"), allow(dead_code, reason = "only pools keep tokens"))]
     pub(crate) fn elsewhere(all: Unpacked, firsts: FirstTokens) -> Self {
         Self {
             word_tokens: firsts.token_count(),

@@ -45,6 +45,7 @@ impl Unpacked {
     }
 
     /// So many tokens that were unpacked before: what [`Unpacked::parts`] gave.
+    #[cfg_attr(not(feature = "pool"), allow(dead_code, reason = "only pools keep tokens"))]
     pub(super) fn from_parts(bytes: Array<u8>, ends: Array<u32>, tokens: u64) -> Result<Self> {
         let end = ends.last().map_or(0, |&end| end as usize);
         let whole = ends.len() as u64 == tokens && bytes.len() == end + SHORT && ends.is_sorted();
@@ -135,6 +136,7 @@ impl FirstTokens {
     }
 
     /// So many tokens and words that were marked before: what [`FirstTokens::parts`] gave.
+    #[cfg_attr(not(feature = "pool"), allow(dead_code, reason = "only pools keep tokens"))]
     pub(super) fn from_parts(
         marks: Array<u64>,
         before: Array<u32>,

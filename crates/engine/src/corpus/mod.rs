@@ -1,6 +1,7 @@
 //! An open archive: what it holds, and its documents given back.
 
 mod copies;
+mod decoded;
 pub(crate) mod digests;
 pub(crate) mod expand;
 pub(crate) mod files;
@@ -25,6 +26,7 @@ use crate::update::{Edited, EditedSegment, EditedText, Ledger};
 use crate::{Document, Info, Lexer, threads};
 
 pub use copies::{TextDigest, TextDigester};
+pub(crate) use decoded::{Decoded, count_newlines};
 pub use files::CorpusFile;
 pub(crate) use parts::{Part, parts_of};
 pub use restore::{Existing, RestoreReport, SkippedFile};
@@ -148,8 +150,8 @@ pub struct VerifyReport {
     /// Documents, which are as long as recorded.
     pub documents: u64,
     /// Those of them that were compared with a digest: all that edits have not touched. Short
-    /// documents that follow each other have one digest together; where one of them was edited, none
-    /// of them is compared.
+    /// documents that follow each other have one digest together; where one of them was edited,
+    /// none of them is compared.
     pub compared: u64,
     /// Bytes of text that they expand to.
     pub bytes: u64,
@@ -165,9 +167,9 @@ impl Corpus {
     /// The same, with options.
     ///
     /// # Errors
-    /// [`Error::Threads`] where the caller is in no pool and the system refuses the threads of rayon's
-    /// global one; what is wrong with the archive, and [`tadoc_core::Error::MemoryLimit`] if it needs more memory than is allowed;
-    /// so do all methods that decode more of it.
+    /// [`Error::Threads`] where the caller is in no pool and the system refuses the threads of
+    /// rayon's global one; what is wrong with the archive, and [`tadoc_core::Error::MemoryLimit`]
+    /// if it needs more memory than is allowed; so do all methods that decode more of it.
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         threads::ready()?;
         let archive = Archive::open_within(path.as_ref(), options.memory)?;
@@ -330,17 +332,29 @@ impl Corpus {
     /// gives how many. Memory: one segment's grammar and dictionary, whatever the length of a document.
     ///
     /// # Errors
-    /// [`Error::BadChoice`] of places that are not there or do not ascend, before anything is written;
-    /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are
-    /// written; what reading and writing give. Documents that edits have changed have no digest.
+    /// [`Error::BadChoice`] of places that are not there or do not ascend, before anything is
+    /// written; [`Error::WrongDigest`] of the first document that is not what was compressed, when
+    /// all are written; what reading and writing give. Documents that edits have changed have no
+    /// digest.
     pub fn write_documents(
         &self,
         documents: &[usize],
         to: &mut (dyn Write + Send),
         observer: &dyn Observer,
     ) -> Result<u64> {
+        self.write_compared(Comparison::new(self, documents)?, Phase::Restoring, to, observer)
+    }
+
+    /// Writes the documents of a comparison; the first that is not what was compressed is told at the
+    /// end.
+    fn write_compared(
+        &self,
+        mut comparison: Comparison,
+        phase: Phase,
+        to: &mut (dyn Write + Send),
+        observer: &dyn Observer,
+    ) -> Result<u64> {
         let table = self.documents()?;
-        let mut comparison = Comparison::new(self, documents)?;
         let places = comparison.places();
         let total = self.total_bytes(&places)?;
         let (mut done, mut written, mut wrong) = (0, 0, None);
@@ -355,16 +369,16 @@ impl Corpus {
                 wrong.get_or_insert(error);
             }
             done += piece.len() as u64;
-            step(observer, Phase::Restoring, done, total)
+            step(observer, phase, done, total)
         })?;
         wrong.map_or(Ok(written), Err)
     }
 
-    /// Checks every checksum, that every document expands to what was compressed, and that an index is
-    /// what the text gives. If the corpus was edited, this is checked of what is stored, and then the
-    /// edited corpus: documents are as long as edits have made them, and those that have a digest
-    /// still are compared with it. The edits have checksums of their own, which are checked whenever
-    /// an archive is opened.
+    /// Checks every checksum, that every document expands to what was compressed, and that an index
+    /// is what the text gives. If the corpus was edited, this is checked of what is stored, and
+    /// then the edited corpus: documents are as long as edits have made them, and those that have a
+    /// digest still are compared with it. The edits have checksums of their own, which are checked
+    /// whenever an archive is opened.
     pub fn verify(&self, observer: &dyn Observer) -> Result<VerifyReport> {
         let sections = if self.edited.is_some() {
             Self { edited: None, edits: None, ..self.clone() }.verify(observer)?.sections
@@ -373,21 +387,12 @@ impl Corpus {
             crate::access::check(self)?;
             sections
         };
-        let documents = self.documents()?;
-        let all: Vec<usize> = (0..documents.len()).collect();
-        let mut comparison = Comparison::new(self, &all)?;
-        let compared = comparison.compared();
-        let total = self.total_bytes(&all)?;
-        let mut bytes = 0;
-        self.for_each_piece(&all, |place, piece, ends| {
-            bytes += piece.len() as u64;
-            let (_, verdict) = comparison.piece(piece, ends.then_some(&documents[place]));
-            if let Some(error) = verdict.and_then(|verdict| verdict.error(documents)) {
-                return Err(error);
-            }
-            step(observer, Phase::Verifying, bytes, total)
-        })?;
-        Ok(VerifyReport { sections, documents: all.len() as u64, compared, bytes })
+        let all: Vec<usize> = (0..self.documents()?.len()).collect();
+        let comparison = Comparison::new(self, &all)?;
+        let (documents, compared) = (all.len() as u64, comparison.compared());
+        let sink = &mut std::io::sink();
+        let bytes = self.write_compared(comparison, Phase::Verifying, sink, observer)?;
+        Ok(VerifyReport { sections, documents, compared, bytes })
     }
 
     /// The hashes of the pieces of documents (places in [`Corpus::documents`], ascending).

@@ -62,9 +62,9 @@ impl Corpus {
     /// already or are damaged are left out and told.
     ///
     /// # Errors
-    /// [`Error::BadChoice`] of a file whose places are not there or do not ascend, and of a place that
-    /// two files have; what reading the archive gives, and what lets nothing more be written: a full disk, a folder
-    /// that may not be written.
+    /// [`Error::BadChoice`] of a file whose places are not there or do not ascend, and of a place
+    /// that two files have; what reading the archive gives, and what lets nothing more be written:
+    /// a full disk, a folder that may not be written.
     pub fn restore(
         &self,
         files: &[CorpusFile],

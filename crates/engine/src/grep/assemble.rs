@@ -7,40 +7,10 @@ use super::stretch::{Found, Searcher, Stretch};
 use super::{Binary, Line, Options, Sink, Summary, Want};
 use crate::error::{Error, Result};
 
-/// A part of a document, in the order of its lines.
-#[derive(Debug)]
-pub(super) struct Unit {
-    /// The document's number.
-    pub(super) document: usize,
-    pub(super) kind: Kind,
-    /// Where its first NUL is, if it is binary and that matters.
-    pub(super) binary: Option<u64>,
-    /// Whether the document ends with it.
-    pub(super) ends: bool,
-}
-
-#[derive(Debug)]
-pub(super) enum Kind {
-    /// Lines of the segment.
-    Stretch(Stretch),
-    /// A line that began in an earlier segment, with its newline if it has one; `before` bytes of it are there.
-    Line { text: Vec<u8>, before: u64 },
-}
-
-impl Unit {
-    /// All lines, the newlines before them, and where they start (see [`Searcher::text`]).
-    pub(super) fn text<S: Source>(&self, searcher: &Searcher<'_, S>) -> (Vec<u8>, u64, i64) {
-        match &self.kind {
-            Kind::Stretch(stretch) => searcher.text(stretch),
-            Kind::Line { text, before } => (text.clone(), 0, -(*before as i64)),
-        }
-    }
-}
-
 /// The document that is being assembled.
 #[derive(Default)]
 struct Current {
-    /// Newlines and bytes of the units before, if numbers are wanted.
+    /// Newlines and bytes of the stretches before, if numbers are wanted.
     newlines: u64,
     bytes: u64,
     summary: Summary,
@@ -82,47 +52,31 @@ impl<'a> Assembler<'a> {
         self.ended || self.done == Some(document)
     }
 
-    /// Takes the next lines that were found in `units[place]`, behind which there are more.
-    pub(super) fn take_some<S: Source>(
-        &mut self,
-        searcher: &Searcher<'_, S>,
-        units: &[Unit],
-        place: usize,
-        found: &Found,
-    ) -> Result<()> {
-        if self.is_done(units[place].document) {
-            return Ok(());
-        }
-        let taken = self.take_found(searcher, units, place, found);
-        taken.map_err(|source| Error::Io { path: "output".into(), source })
-    }
-
-    /// Takes what was found in `units[place]`. `None` where it was not searched because the document was done.
+    /// Takes what was found in `stretches[place]`, or the next of it; `None` where it was not searched
+    /// because the document was done.
     pub(super) fn take<S: Source>(
         &mut self,
         searcher: &Searcher<'_, S>,
-        units: &[Unit],
+        stretches: &[Stretch],
         place: usize,
         found: Option<&Found>,
+        is_all: bool,
     ) -> Result<()> {
-        let unit = &units[place];
+        let stretch = &stretches[place];
         if self.ended {
             return Ok(());
         }
-        if let Some(found) = found
-            && self.done != Some(unit.document)
-        {
-            let taken = self.take_found(searcher, units, place, found);
-            taken.map_err(|source| Error::Io { path: "output".into(), source })?;
+        let io = |source| Error::Io { path: "output".into(), source };
+        if let Some(found) = found.filter(|_| self.done != Some(stretch.document)) {
+            self.take_found(searcher, stretches, place, found).map_err(io)?;
             self.current.newlines = self.current.newlines.saturating_add(found.newlines);
             self.current.bytes = self.current.bytes.saturating_add(found.bytes);
         }
-        if unit.ends {
+        if is_all && stretch.ends {
             self.done = None;
             let mut current = std::mem::take(&mut self.current);
-            current.summary.binary = unit.binary;
-            let flow = self.sink.end(unit.document, &current.summary);
-            let flow = flow.map_err(|source| Error::Io { path: "output".into(), source })?;
+            current.summary.binary = stretch.binary;
+            let flow = self.sink.end(stretch.document, &current.summary).map_err(io)?;
             self.ended = flow == ControlFlow::Break(());
         }
         Ok(())
@@ -135,14 +89,14 @@ impl<'a> Assembler<'a> {
     fn take_found<S: Source>(
         &mut self,
         searcher: &Searcher<'_, S>,
-        units: &[Unit],
+        stretches: &[Stretch],
         place: usize,
         found: &Found,
     ) -> std::io::Result<()> {
-        let unit = &units[place];
+        let stretch = &stretches[place];
         let options = self.options;
         let most = options.max_count.unwrap_or(u64::MAX);
-        let withheld = unit.binary.is_some() && options.binary == Binary::Withhold;
+        let withheld = stretch.binary.is_some() && options.binary == Binary::Withhold;
         let lines = &mut self.current.summary.lines;
         match options.want {
             Want::Any => *lines = (*lines + found.count).min(1).min(most),
@@ -166,10 +120,10 @@ impl<'a> Assembler<'a> {
                     };
                     let (text, newline) = (&found.text[line.text.clone()], line.newline);
                     let line = Line { number, offset, text, newline, asked: true };
-                    self.sink.line(unit.document, &line)?;
+                    self.sink.line(stretch.document, &line)?;
                 }
             }
-            Want::Lines => return self.with_lines_nearby(searcher, units, place, found),
+            Want::Lines => return self.with_lines_nearby(searcher, stretches, place, found),
         }
         let enough = match options.want {
             Want::Any => self.current.summary.lines > 0,
@@ -177,7 +131,7 @@ impl<'a> Assembler<'a> {
             _ => false,
         };
         if enough || self.is_full() {
-            self.done = Some(unit.document);
+            self.done = Some(stretch.document);
         }
         Ok(())
     }
@@ -185,11 +139,11 @@ impl<'a> Assembler<'a> {
     fn with_lines_nearby<S: Source>(
         &mut self,
         searcher: &Searcher<'_, S>,
-        units: &[Unit],
+        stretches: &[Stretch],
         place: usize,
         found: &Found,
     ) -> std::io::Result<()> {
-        let unit = &units[place];
+        let stretch = &stretches[place];
         if found.lines.is_empty() && self.current.after_left == 0 {
             return Ok(());
         }
@@ -197,7 +151,7 @@ impl<'a> Assembler<'a> {
         let (text, (newlines, offset)) = if found.whole {
             (&found.text, found.first)
         } else {
-            let (text, newlines, offset) = unit.text(searcher);
+            let (text, newlines, offset) = searcher.text(stretch);
             written = text;
             (&written, (newlines, offset))
         };
@@ -218,12 +172,12 @@ impl<'a> Assembler<'a> {
                     self.sink.gap()?;
                 }
                 if from < first {
-                    self.give_earlier(searcher, units, place, from, first, base)?;
+                    self.give_earlier(searcher, stretches, place, from, first, base)?;
                 }
                 for line in from.saturating_sub(first)..wanted {
                     let line = line as usize;
                     self.give(
-                        unit.document,
+                        stretch.document,
                         text,
                         lines.get(line),
                         first + line as u64,
@@ -235,7 +189,14 @@ impl<'a> Assembler<'a> {
             }
             let is_asked = wanted == Some(next as u64);
             let full = self.is_full();
-            self.give(unit.document, text, lines.get(next), first + next as u64, base, is_asked)?;
+            self.give(
+                stretch.document,
+                text,
+                lines.get(next),
+                first + next as u64,
+                base,
+                is_asked,
+            )?;
             if is_asked {
                 asked.next();
             }
@@ -248,7 +209,7 @@ impl<'a> Assembler<'a> {
             next += 1;
         }
         if self.is_full() && self.current.after_left == 0 {
-            self.done = Some(unit.document);
+            self.done = Some(stretch.document);
         }
         Ok(())
     }
@@ -274,18 +235,19 @@ impl<'a> Assembler<'a> {
         self.sink.line(document, &line)
     }
 
-    /// Gives the lines `from..first` of the document, which are before `units[place]`; that one starts at `base`.
+    /// Gives the lines `from..first` of the document, which are before `stretches[place]`; that one
+    /// starts at `base`.
     fn give_earlier<S: Source>(
         &mut self,
         searcher: &Searcher<'_, S>,
-        units: &[Unit],
+        stretches: &[Stretch],
         place: usize,
         from: u64,
         first: u64,
         base: i64,
     ) -> std::io::Result<()> {
-        let document = units[place].document;
-        let text = self.earlier(searcher, &units[..place], document, first - from);
+        let document = stretches[place].document;
+        let text = self.earlier(searcher, &stretches[..place], document, first - from);
         let start = base - text.len() as i64;
         let lines = LineEnds::new(&text);
         for line in 0..lines.len() {
@@ -294,21 +256,22 @@ impl<'a> Assembler<'a> {
         Ok(())
     }
 
-    /// The last `count` lines of a document in and before `units`; fewer where it has not so many.
+    /// The last `count` lines of a document in and before `stretches`; fewer where it has not so
+    /// many.
     fn earlier<S: Source>(
         &self,
         searcher: &Searcher<'_, S>,
-        units: &[Unit],
+        stretches: &[Stretch],
         document: usize,
         count: u64,
     ) -> Vec<u8> {
         let mut parts: Vec<Vec<u8>> = Vec::new();
         let mut missing = count;
-        for unit in units.iter().rev() {
-            if missing == 0 || unit.document != document {
+        for stretch in stretches.iter().rev() {
+            if missing == 0 || stretch.document != document {
                 break;
             }
-            let mut text = unit.text(searcher).0;
+            let mut text = searcher.text(stretch).0;
             let ends = LineEnds::new(&text);
             let some = (ends.len() as u64).min(missing);
             let from = ends.get_start(ends.len() - some as usize);
@@ -329,11 +292,11 @@ impl<'a> Assembler<'a> {
     pub(super) fn leave_segment<S: Source>(
         &mut self,
         searcher: &Searcher<'_, S>,
-        units: &[Unit],
+        stretches: &[Stretch],
         document: usize,
     ) {
         if self.options.before > 0 {
-            self.current.earlier = self.earlier(searcher, units, document, self.options.before);
+            self.current.earlier = self.earlier(searcher, stretches, document, self.options.before);
         }
     }
 }

@@ -1,9 +1,10 @@
 //! Which lines of a segment may match, decided on its grammar.
 //!
-//! For a symbol and the automaton's state before it, a [`Step`] says in which state the automaton is behind it,
-//! and whether a line that ends inside of it may match. A step is computed once and kept: in a row of all symbols for
-//! each state that comes up, 2 bytes a symbol. Rows together take bounded memory; steps from states beyond
-//! that are computed anew, which costs as much as the symbol's text is long.
+//! For a symbol and the automaton's state before it, a [`Step`] says in which state the automaton
+//! is behind it, and whether a line that ends inside of it may match. A step is computed once and
+//! kept: in a row of all symbols for each state that comes up, 2 bytes a symbol. Rows together take
+//! bounded memory; steps from states beyond that are computed anew, which costs as much as the
+//! symbol's text is long.
 //!
 //! Behind a newline it does not matter what was before it. So nearly all steps are from a few states, and the number
 //! of steps computed is not much larger than that of the grammar's symbols.
@@ -61,7 +62,7 @@ const AT_ONCE: u32 = 1 << 12;
 
 /// The steps of a segment. Threads compute them when they need them, and share them.
 pub(super) struct Filter<'f, S> {
-    source: &'f S,
+    pub(super) source: &'f S,
     automaton: &'f Automaton,
     rows: Vec<OnceLock<Box<Row>>>,
     /// Bytes that rows may still take.

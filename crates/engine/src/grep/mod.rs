@@ -114,9 +114,9 @@ pub struct Options {
     pub binary: Binary,
     /// Whether [`Line::number`] and [`Line::offset`] are needed. They cost a pass over the grammar.
     pub numbers: bool,
-    /// Bytes that may be taken to remember what symbols do to the automaton, 1 GiB by default, and at
-    /// most half of what is left of the memory allowed for the archive. With less, passages that come
-    /// again are searched again.
+    /// Bytes that may be taken to remember what symbols do to the automaton, 1 GiB by default, and
+    /// at most half of what is left of the memory allowed for the archive. With less, passages that
+    /// come again are searched again.
     pub memory: Option<u64>,
 }
 

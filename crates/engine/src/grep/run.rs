@@ -9,16 +9,16 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use rayon::prelude::*;
 
-use super::assemble::{Assembler, Kind, Unit};
+use super::assemble::Assembler;
 use super::binary::Nuls;
 use super::filter::Filter;
 use super::pattern::Pattern;
-use super::source::{Decoded, Mapped, Source};
-use super::stretch::{Found, LINE, STRETCH_SYMBOLS, Searcher, Walk, cut};
+use super::source::{Mapped, Source};
+use super::stretch::{Found, LINE, STRETCH_SYMBOLS, Searcher, Stretch, Walk};
 use super::text::{Piece, Writer};
 use super::{Binary, Options, Sink, Want};
 use crate::access::{Index, Segment};
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, Decoded};
 use crate::error::Result;
 
 /// Groups of stretches that are searched at a time, for each thread.
@@ -144,7 +144,7 @@ impl Search<'_> {
             filter.read_all();
         }
         let nuls = (options.binary != Binary::Text).then(|| Nuls::new(source));
-        let mut units = Vec::new();
+        let mut stretches = Vec::new();
         for &(document, own) in part {
             let mut places = source.document_root(own);
             let ends = corpus.ends_in(number, document);
@@ -160,18 +160,18 @@ impl Search<'_> {
             if !is_searched(document, own) {
                 places.end = places.start;
             }
-            going_on.part(&searcher, places, continued, ends, &mut units)?;
+            going_on.part(&searcher, places, continued, ends, &mut stretches)?;
         }
         let batches = Batches {
             searcher: &searcher,
-            units: &units,
+            stretches: &stretches,
             bytes_per_symbol: bytes_per_symbol(corpus, number),
             most_are_met,
             dense: AtomicBool::new(starts_dense(pattern, options)),
         };
         batches.run(assembler)?;
         if let Some(document) = going_on.document {
-            assembler.leave_segment(&searcher, &units, document);
+            assembler.leave_segment(&searcher, &stretches, document);
         }
         Ok(())
     }
@@ -226,7 +226,7 @@ fn first_nul_behind(
     Ok(None)
 }
 
-/// The document that the units made so far end in.
+/// The document that the stretches made so far end in.
 #[derive(Default)]
 struct GoingOn {
     document: Option<usize>,
@@ -237,36 +237,43 @@ struct GoingOn {
 }
 
 impl GoingOn {
-    /// Makes units of the part of the document that is in a segment.
+    /// Makes stretches of the part of the document that is in a segment.
     fn part<S: Source>(
         &mut self,
         searcher: &Searcher<'_, S>,
         places: Range<u32>,
         continued: bool,
         ends: bool,
-        units: &mut Vec<Unit>,
+        stretches: &mut Vec<Stretch>,
     ) -> Result<()> {
-        let (source, filter) = (searcher.source, searcher.filter);
-        let document = self.document.expect("set for this document");
-        let binary = self.binary;
-        let mut add = |kind, ends| units.push(Unit { document, kind, binary, ends });
+        let mut whole = Stretch {
+            document: self.document.expect("set for this document"),
+            binary: self.binary,
+            places: places.clone(),
+            before: None,
+            skip_first: continued,
+            line: None,
+            closed: false,
+            ends,
+        };
         let mut newline = false;
         if continued {
             let mut text = std::mem::take(&mut self.line);
             let before = text.len() as u64;
             newline = write_first_line(searcher, places.clone(), &mut text)?;
             match newline || ends {
-                true => add(Kind::Line { text, before }, false),
+                true => stretches.push(Stretch {
+                    places: places.start..places.start,
+                    line: Some((text, before)),
+                    ends: false,
+                    ..whole.clone()
+                }),
                 false => self.line = text,
             }
         }
         // A line that began before and does not end before the document does is no line of a stretch.
-        let closed = ends && (newline || !continued);
-        let stretches = cut(source, filter, places.clone(), continued, closed);
-        let last = stretches.len() - 1;
-        for (place, stretch) in stretches.into_iter().enumerate() {
-            add(Kind::Stretch(stretch), ends && place == last);
-        }
+        whole.closed = ends && (newline || !continued);
+        stretches.append(&mut whole.cut(searcher.filter));
         match ends {
             true => *self = Self::default(),
             false if newline || !continued => self.line = last_line(searcher, places)?,
@@ -283,7 +290,7 @@ fn write_first_line<S: Source>(
     text: &mut Vec<u8>,
 ) -> Result<bool> {
     let source = searcher.source;
-    let mut writer = Writer::new(source);
+    let mut writer = Writer::new(searcher.filter, None);
     let share = searcher.budget.share();
     let mut symbol = Vec::new();
     for place in places {
@@ -305,25 +312,25 @@ fn last_line<S: Source>(searcher: &Searcher<'_, S>, places: Range<u32>) -> Resul
     let mut symbols = Vec::new();
     source.read_root(places, &mut symbols);
     let last = symbols.iter().rposition(|&symbol| filter.has_newline(symbol));
-    let mut writer = Writer::new(source);
+    let mut writer = Writer::new(filter, None);
     let mut text = Vec::new();
     let begun = last.map(|last| Piece::Tail(symbols[last]));
     let others = symbols[last.map_or(0, |last| last + 1)..].iter();
     let share = searcher.budget.share();
     for piece in begun.into_iter().chain(others.map(|&symbol| Piece::Whole(symbol))) {
-        share.grow(writer.length(piece, |symbol| filter.has_newline(symbol)), LINE)?;
-        writer.piece(piece, |symbol| filter.has_newline(symbol), &mut text);
+        share.grow(writer.length(piece), LINE)?;
+        writer.piece(piece, &mut text);
     }
     Ok(text)
 }
 
-/// What was found in a unit, or the first of it, and what goes on from there.
+/// What was found in a stretch, or the first of it, and what goes on from there.
 type Searched<'s, S> = (Found, Option<Walk<'s, S>>);
 
-/// The units of a segment, to be searched.
+/// The stretches of a segment, to be searched.
 struct Batches<'b, S> {
     searcher: &'b Searcher<'b, S>,
-    units: &'b [Unit],
+    stretches: &'b [Stretch],
     bytes_per_symbol: u64,
     /// Whether most symbols of the segment will be met.
     most_are_met: bool,
@@ -356,16 +363,13 @@ impl<S: Source> Batches<'_, S> {
         self.give(assembler, before)
     }
 
-    /// Units that are searched by one thread, one after the other.
+    /// Stretches that are searched by one thread, one after the other.
     fn groups(&self) -> Vec<Range<usize>> {
         let mut groups = Vec::new();
         let (mut start, mut symbols) = (0, 0);
-        for (place, unit) in self.units.iter().enumerate() {
-            symbols += match &unit.kind {
-                Kind::Stretch(stretch) => stretch.places.len(),
-                Kind::Line { .. } => 0,
-            };
-            if symbols >= STRETCH_SYMBOLS as usize || place + 1 == self.units.len() {
+        for (place, stretch) in self.stretches.iter().enumerate() {
+            symbols += stretch.places.len();
+            if symbols >= STRETCH_SYMBOLS as usize || place + 1 == self.stretches.len() {
                 groups.push(start..place + 1);
                 (start, symbols) = (place + 1, 0);
             }
@@ -381,12 +385,12 @@ impl<S: Source> Batches<'_, S> {
     ) -> Result<()> {
         for (place, searched) in places.zip(searched) {
             let Some((mut found, mut rest)) = searched else {
-                assembler.take(self.searcher, self.units, place, None)?;
+                assembler.take(self.searcher, self.stretches, place, None, true)?;
                 continue;
             };
             while let Some(walk) = &mut rest {
-                assembler.take_some(self.searcher, self.units, place, &found)?;
-                if assembler.is_done(self.units[place].document) {
+                assembler.take(self.searcher, self.stretches, place, Some(&found), false)?;
+                if assembler.is_done(self.stretches[place].document) {
                     break;
                 }
                 found = walk.next()?;
@@ -394,12 +398,12 @@ impl<S: Source> Batches<'_, S> {
                     rest = None;
                 }
             }
-            assembler.take(self.searcher, self.units, place, Some(&found))?;
+            assembler.take(self.searcher, self.stretches, place, Some(&found), true)?;
         }
         Ok(())
     }
 
-    /// Searches units, but none of a document that is done.
+    /// Searches stretches, but none of a document that is done.
     fn search(
         &self,
         places: Range<usize>,
@@ -407,30 +411,27 @@ impl<S: Source> Batches<'_, S> {
     ) -> impl Iterator<Item = Result<Option<Searched<'_, S>>>> {
         let options = self.searcher.options;
         places.map(move |place| {
-            let unit = &self.units[place];
-            if done == Some(unit.document) {
+            let stretch = &self.stretches[place];
+            if done == Some(stretch.document) {
                 return Ok(None);
             }
-            let (found, rest) = self.unit(unit)?;
-            let withheld = unit.binary.is_some() && options.binary == Binary::Withhold;
+            let (found, rest) = self.stretch(stretch)?;
+            let withheld = stretch.binary.is_some() && options.binary == Binary::Withhold;
             let any = options.want == Want::Any || (options.want == Want::Lines && withheld);
             let is_full =
                 options.after == 0 && options.max_count.is_some_and(|most| found.count >= most);
             if (any && found.count > 0) || is_full {
-                done = Some(unit.document);
+                done = Some(stretch.document);
             }
             Ok(Some((found, rest)))
         })
     }
 
-    fn unit(&self, unit: &Unit) -> Result<Searched<'_, S>> {
+    fn stretch(&self, stretch: &Stretch) -> Result<Searched<'_, S>> {
         let searcher = self.searcher;
-        let stretch = match &unit.kind {
-            Kind::Stretch(stretch) => stretch,
-            Kind::Line { text, before } => {
-                return Ok((searcher.lines_of(text.clone(), 0, -(*before as i64)), None));
-            }
-        };
+        if let Some((line, before)) = &stretch.line {
+            return Ok((searcher.lines_of(line.clone(), 0, -(*before as i64)), None));
+        }
         let options = searcher.options;
         let dense = self.dense.load(Ordering::Relaxed);
         if dense && self.most_are_met {

@@ -16,10 +16,12 @@ use tadoc_core::{Budget, Share};
 use super::automaton::{FAILED, START, State};
 use super::filter::Filter;
 use super::pattern::Pattern;
-use super::source::{Source, count_newlines};
-use super::text::{Piece, Texts, Writer};
+use super::source::Source;
+use super::text::{Piece, Writer};
 use super::{Options, Want};
+use crate::corpus::count_newlines;
 use crate::error::Result;
+use crate::texts::Texts;
 
 /// So many symbols of the root make a stretch.
 pub(super) const STRETCH_SYMBOLS: u32 = 4096;
@@ -34,51 +36,51 @@ pub(super) const LINE: &str = "a long line";
 /// Parts of lines that are longer are counted before they are written out.
 const COUNTED: u64 = 1 << 16;
 
-/// Lines of a document, as a part of a segment's root.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Lines of a document, in their order: a part of a segment's root.
+#[derive(Debug, Clone)]
 pub(super) struct Stretch {
+    /// The document's number.
+    pub(super) document: usize,
+    /// Where its first NUL is, if it is binary and that matters.
+    pub(super) binary: Option<u64>,
     /// The symbols.
     pub(super) places: Range<u32>,
     /// The symbol in which the first line begins, behind its last newline.
     pub(super) before: Option<u32>,
     /// The first line began in another segment, and is no line of this stretch.
     pub(super) skip_first: bool,
-    /// The document ends here, if need be with a line without newline.
+    /// The line of that kind, as a stretch without symbols: its text, with its newline if it has
+    /// one, and how many bytes of it are in the segments before.
+    pub(super) line: Option<(Vec<u8>, u64)>,
+    /// The document's last line ends here, if need be without newline.
     pub(super) closed: bool,
+    /// The document ends with it.
+    pub(super) ends: bool,
 }
 
-/// Cuts a part of the root that belongs to one document. `first` as [`Stretch::skip_first`], `closed` as
-/// [`Stretch::closed`] of the last one.
-pub(super) fn cut<S: Source>(
-    source: &S,
-    filter: &Filter<'_, S>,
-    places: Range<u32>,
-    skip_first: bool,
-    closed: bool,
-) -> Vec<Stretch> {
-    let mut stretches = Vec::new();
-    let mut start = places.start;
-    let mut before = None;
-    let mut symbols = Vec::new();
-    while places.end - start > STRETCH_SYMBOLS {
-        // To the first newline behind so many symbols.
-        let from = start + STRETCH_SYMBOLS - 1;
-        let mut found = None;
-        for ahead in (from..places.end).step_by(64) {
-            source.read_root(ahead..places.end.min(ahead + 64), &mut symbols);
-            if let Some(at) = symbols.iter().position(|&symbol| filter.has_newline(symbol)) {
-                found = Some((ahead + at as u32 + 1, symbols[at]));
-                break;
+impl Stretch {
+    /// Cuts it behind newlines.
+    pub(super) fn cut<S: Source>(self, filter: &Filter<'_, S>) -> Vec<Self> {
+        let (mut stretches, mut symbols) = (Vec::new(), Vec::new());
+        let mut rest = self;
+        while rest.places.len() > STRETCH_SYMBOLS as usize {
+            // To the first newline behind so many symbols.
+            let Range { start, end } = rest.places;
+            let mut found = None;
+            for ahead in (start + STRETCH_SYMBOLS - 1..end).step_by(64) {
+                filter.source.read_root(ahead..end.min(ahead + 64), &mut symbols);
+                if let Some(at) = symbols.iter().position(|&symbol| filter.has_newline(symbol)) {
+                    found = Some((ahead + at as u32 + 1, symbols[at]));
+                    break;
+                }
             }
+            let Some((cut, symbol)) = found else { break };
+            stretches.push(Self { places: start..cut, closed: false, ends: false, ..rest.clone() });
+            rest = Self { places: cut..end, before: Some(symbol), skip_first: false, ..rest };
         }
-        let Some((end, symbol)) = found else { break };
-        let skip_first = skip_first && start == places.start;
-        stretches.push(Stretch { places: start..end, before, skip_first, closed: false });
-        (start, before) = (end, Some(symbol));
+        stretches.push(rest);
+        stretches
     }
-    let skip_first = skip_first && start == places.start;
-    stretches.push(Stretch { places: start..places.end, before, skip_first, closed });
-    stretches
 }
 
 /// A line that was found.
@@ -137,30 +139,39 @@ impl<S: Source> Searcher<'_, S> {
     /// Searches a stretch by writing out the lines that may match: all of them, or the first ones, and then what goes on
     /// with the others.
     pub(super) fn sparse(&self, stretch: &Stretch) -> Result<(Found, Option<Walk<'_, S>>)> {
-        let mut symbols = Vec::new();
-        self.source.read_root(stretch.places.clone(), &mut symbols);
-        let state = match stretch {
-            Stretch { skip_first: true, .. } => FAILED,
-            Stretch { before: Some(symbol), .. } => self.filter.step(*symbol, START).state(),
-            Stretch { before: None, .. } => START,
-        };
         let mut walk = Walk {
             searcher: self,
-            writer: Writer::new(self.source),
+            writer: Writer::new(self.filter, None),
             line: stretch.before.map(Piece::Tail).into_iter().collect(),
             newlines: 0,
             position: 0,
             found: Found::default(),
             matched: 0,
-            symbols,
+            symbols: self.symbols(stretch),
             place: 0,
             above: Vec::new(),
-            state,
+            state: self.state_before(stretch),
             stretch: stretch.clone(),
         };
         let found = walk.next()?;
         let rest = (!walk.has_ended()).then_some(walk);
         Ok((found, rest))
+    }
+
+    /// The symbols of a stretch.
+    fn symbols(&self, stretch: &Stretch) -> Vec<u32> {
+        let mut symbols = Vec::new();
+        self.source.read_root(stretch.places.clone(), &mut symbols);
+        symbols
+    }
+
+    /// The state of the automaton before the symbols of a stretch.
+    fn state_before(&self, stretch: &Stretch) -> State {
+        match stretch {
+            Stretch { skip_first: true, .. } => FAILED,
+            Stretch { before: Some(symbol), .. } => self.filter.step(*symbol, START).state(),
+            Stretch { before: None, .. } => START,
+        }
     }
 
     /// Whether a stretch is written out as a whole, as it must be for lines nearby and for those that do not match.
@@ -176,14 +187,11 @@ impl<S: Source> Searcher<'_, S> {
 
     /// How many bytes a stretch has, with the line that begins before it.
     fn bytes(&self, stretch: &Stretch) -> u64 {
-        let mut symbols = Vec::new();
-        self.source.read_root(stretch.places.clone(), &mut symbols);
-        let begun = stretch.before.map_or(0, |symbol| {
-            let writer = Writer::new(self.source);
-            writer.length(Piece::Tail(symbol), |symbol| self.filter.has_newline(symbol))
-        });
-        let bytes = symbols.iter().map(|&symbol| self.source.bytes(symbol));
-        bytes.fold(begun, u64::saturating_add)
+        let begun = stretch
+            .before
+            .map_or(0, |symbol| Writer::new(self.filter, None).length(Piece::Tail(symbol)));
+        let symbols = self.symbols(stretch).into_iter();
+        symbols.map(|symbol| self.source.bytes(symbol)).fold(begun, u64::saturating_add)
     }
 
     /// Writes out the texts of short rules, from which all text is written from then on.
@@ -193,14 +201,8 @@ impl<S: Source> Searcher<'_, S> {
 
     /// Whether the filter lets any line of a stretch through.
     pub(super) fn any_candidate(&self, stretch: &Stretch) -> bool {
-        let mut symbols = Vec::new();
-        self.source.read_root(stretch.places.clone(), &mut symbols);
-        let mut state = match stretch {
-            Stretch { skip_first: true, .. } => FAILED,
-            Stretch { before: Some(symbol), .. } => self.filter.step(*symbol, START).state(),
-            Stretch { before: None, .. } => START,
-        };
-        for &symbol in &symbols {
+        let mut state = self.state_before(stretch);
+        for symbol in self.symbols(stretch) {
             let step = self.filter.step(symbol, state);
             if step.hit() {
                 return true;
@@ -212,9 +214,7 @@ impl<S: Source> Searcher<'_, S> {
 
     /// How many newlines and bytes the symbols of a stretch have.
     pub(super) fn lengths(&self, stretch: &Stretch) -> (u64, u64) {
-        let mut symbols = Vec::new();
-        self.source.read_root(stretch.places.clone(), &mut symbols);
-        symbols.iter().fold((0, 0), |(newlines, bytes), &symbol| {
+        self.symbols(stretch).into_iter().fold((0, 0), |(newlines, bytes), symbol| {
             (
                 newlines.saturating_add(self.source.newlines(symbol)),
                 bytes.saturating_add(self.source.bytes(symbol)),
@@ -225,18 +225,16 @@ impl<S: Source> Searcher<'_, S> {
     /// All lines of a stretch with their newlines, how many newlines of the stretch are before them, and where they
     /// start, counted from its first symbol.
     pub(super) fn text(&self, stretch: &Stretch) -> (Vec<u8>, u64, i64) {
-        let mut symbols = Vec::new();
-        self.source.read_root(stretch.places.clone(), &mut symbols);
-        let mut writer = match self.texts.get() {
-            Some(texts) => Writer::with_texts(self.source, texts),
-            None => Writer::new(self.source),
-        };
+        if let Some((line, before)) = &stretch.line {
+            return (line.clone(), 0, -(*before as i64));
+        }
+        let mut writer = Writer::new(self.filter, self.texts.get());
         let mut text = Vec::new();
         if let Some(before) = stretch.before {
-            writer.tail(before, |symbol| self.filter.has_newline(symbol), &mut text);
+            writer.piece(Piece::Tail(before), &mut text);
         }
         let mut offset = -(text.len() as i64);
-        for &symbol in &symbols {
+        for symbol in self.symbols(stretch) {
             writer.whole(symbol, &mut text);
         }
         if !stretch.closed {
@@ -581,25 +579,21 @@ impl<S: Source> Walk<'_, S> {
     fn has_text(&self, piece: Piece) -> bool {
         match piece {
             Piece::Whole(symbol) => self.searcher.source.bytes(symbol) > 0,
-            Piece::Tail(_) => {
-                let filter = self.searcher.filter;
-                self.writer.length(piece, |symbol| filter.has_newline(symbol)) > 0
-            }
+            Piece::Tail(_) => self.writer.length(piece) > 0,
         }
     }
 
     /// Writes the line out, for which there must be memory.
     fn write_line(&mut self) -> Result<()> {
-        let filter = self.searcher.filter;
         for &piece in &self.line {
             let (Piece::Whole(symbol) | Piece::Tail(symbol)) = piece;
             // What is behind the last newline of a symbol is no longer than all of it.
             if self.searcher.source.bytes(symbol) > COUNTED {
-                let bytes = self.writer.length(piece, |symbol| filter.has_newline(symbol));
+                let bytes = self.writer.length(piece);
                 let share = self.found.share.get_or_insert_with(|| self.searcher.budget.share());
                 share.grow(2 * bytes, LINE)?;
             }
-            self.writer.piece(piece, |symbol| filter.has_newline(symbol), &mut self.found.text);
+            self.writer.piece(piece, &mut self.found.text);
         }
         Ok(())
     }

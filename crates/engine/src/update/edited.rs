@@ -160,12 +160,7 @@ impl Elsewhere {
             let segment = match self.segments.entry(part.segment) {
                 hashbrown::hash_map::Entry::Occupied(entry) => entry.into_mut(),
                 hashbrown::hash_map::Entry::Vacant(entry) => {
-                    let number = part.segment as usize;
-                    let (grammar, dictionary) = archive.segment(number)?;
-                    let recorded = archive.summary().segments[number].text_bytes;
-                    let (tokens, budget) = (dictionary.tokens(recorded)?, archive.budget());
-                    drop(dictionary);
-                    entry.insert(expand::Segment::new(number, grammar, tokens, recorded, budget)?)
+                    entry.insert(expand::Segment::stored(archive, part.segment as usize)?)
                 }
             };
             let here = end.min(part.offset + part.bytes);

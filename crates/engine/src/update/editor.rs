@@ -213,8 +213,8 @@ impl OpenArchive {
         })
     }
 
-    /// Forgets the edits that are not committed. What they have changed in memory is read again when
-    /// it is needed.
+    /// Forgets the edits that are not committed. What they have changed in memory is read again
+    /// when it is needed.
     pub(super) fn roll_back(&mut self) {
         self.journal.abandon();
         if self.pending != self.committed {

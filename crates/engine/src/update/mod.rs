@@ -10,8 +10,9 @@
 //!
 //! Writers have an [`Editor`] (`editor`), which lends the archive to one [`Transaction`] at a time
 //! (`transaction`), which journals edits. It runs batches in which reads see the edits before them
-//! (`batch`): on a base and what was edited since (`recent`), whose words are in `zones`. `recompress`
-//! writes the archive anew, and `digests` has those of the documents that have changed.
+//! (`batch`): on a base and what was edited since (`recent`), whose words are in `zones`.
+//! `recompress` writes the archive anew, and `digests` has those of the documents that have
+//! changed.
 
 mod batch;
 #[cfg(feature = "gpu")]

@@ -93,12 +93,13 @@ pub fn recompress(
 }
 
 impl Editor {
-    /// Compresses the archive again, and goes on with it. Documents have other numbers from then on.
+    /// Compresses the archive again, and goes on with it. Documents have other numbers from then
+    /// on.
     ///
     /// # Errors
-    /// [`Error::TransactionOpen`] while there is one; what reading and writing give: then the archive
-    /// is as it was, and can be edited further. If somebody else edits the new archive before this
-    /// editor has it again, the editor can do no more.
+    /// [`Error::TransactionOpen`] while there is one; what reading and writing give: then the
+    /// archive is as it was, and can be edited further. If somebody else edits the new archive
+    /// before this editor has it again, the editor can do no more.
     pub fn recompress(
         &self,
         options: &RecompressOptions,

@@ -87,8 +87,8 @@ impl Transaction {
         written
     }
 
-    /// The number of the document of a name. A document keeps its number, whatever is added, removed
-    /// and renamed, until the archive is compressed again.
+    /// The number of the document of a name. A document keeps its number, whatever is added,
+    /// removed and renamed, until the archive is compressed again.
     ///
     /// # Errors
     /// [`Error::NoSuchDocument`] if there is none.

@@ -68,8 +68,8 @@ fn check_documents(transaction: &Transaction, model: &Model, what: &str) {
     }
 }
 
-/// Random transactions, of which some are committed and others are not: names and lengths, pieces of
-/// text, folders and the journal are those of the committed ones alone.
+/// Random transactions, of which some are committed and others are not: names and lengths, pieces
+/// of text, folders and the journal are those of the committed ones alone.
 #[test]
 fn what_is_rolled_back_leaves_nothing() {
     let (mut committed, mut rolled_back) = (0, 0);
@@ -142,6 +142,9 @@ fn one_transaction_is_open_at_a_time() {
     states::make(&path);
     let editor = Editor::open(&path).unwrap();
     let transaction = editor.begin().unwrap();
+    // Threads may share an editor; one that comes while another edits is told so.
+    fn assert_shared<T: Send + Sync>(_: &T) {}
+    assert_shared(&editor);
     assert!(matches!(editor.begin(), Err(Error::TransactionOpen { .. })));
     let refused = editor.recompress(&Default::default(), &());
     assert!(matches!(refused, Err(Error::TransactionOpen { .. })));
@@ -253,7 +256,8 @@ fn batches_that_fail_leave_what_was_acknowledged() {
     }
 }
 
-/// An archive that says of its document that it is almost as long as one can be: editing believes it.
+/// An archive that says of its document that it is almost as long as one can be: editing believes
+/// it.
 fn make_with_long_document(path: &Path, bytes: u64) {
     let part = path.with_extension("part");
     let model = Model::new(Lexer::Words, [("d".to_owned(), b"to be".to_vec())]);

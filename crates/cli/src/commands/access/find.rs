@@ -30,10 +30,10 @@ const WORD: Style = AnsiColor::Red.on_default().bold();
 
 /// Find the documents that fit some words best
 ///
-/// Columns: document, score, snippet; best first; with --with-archive the archive first. A document need not
-/// have all of the words. A phrase in double quotes is required, and what has - or NOT before it is excluded.
-/// Scores are those of BM25 over the documents that are asked, in all archives; the snippet is from where most of
-/// the words are together, in one line.
+/// Columns: document, score, snippet; best first; with --with-archive the archive first. A document
+/// need not have all of the words. A phrase in double quotes is required, and what has - or NOT
+/// before it is excluded. Scores are those of BM25 over the documents that are asked, in all
+/// archives; the snippet is from where most of the words are together, in one line.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc find [OPTIONS] ARCHIVE... 'WORDS'",

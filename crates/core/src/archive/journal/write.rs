@@ -252,8 +252,8 @@ impl<S: Storage> JournalWriter<S> {
         Ok(())
     }
 
-    /// The journal with all edits that were pushed, also those of the open transaction, which readers
-    /// do not see yet. Writes the edits that wait; what is unpacked is taken of `budget`.
+    /// The journal with all edits that were pushed, also those of the open transaction, which
+    /// readers do not see yet. Writes the edits that wait; what is unpacked is taken of `budget`.
     pub fn journal(&mut self, budget: &Budget) -> Result<Journal> {
         self.check()?;
         if self.edits > 0 {
