@@ -27,6 +27,7 @@ pub fn set(asked: Option<u64>, command: &Command) {
 }
 
 /// Memory is in a file from now on: the machine's own is no limit.
+#[cfg(feature = "pool")]
 pub fn is_spilled() {
     IS_SPILLED.store(true, Ordering::Relaxed);
 }

@@ -1,6 +1,8 @@
 //! Where work is done, on the command line.
 
-use std::path::{Path, PathBuf};
+#[cfg(feature = "pool")]
+use std::path::Path;
+use std::path::PathBuf;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
@@ -50,6 +52,7 @@ pub struct TaskBackendArguments {
 
 impl TaskBackendArguments {
     /// The pool, if one is to be worked in.
+    #[cfg(feature = "pool")]
     pub fn pool(&self) -> Option<&Path> {
         self.pool.pool.as_deref().filter(|_| self.work.backend == Backend::Pool)
     }
