@@ -24,7 +24,7 @@ fuzz_target!(|data: &[u8]| {
 });
 
 /// Asks for all kinds of things.
-fn ask(access: &Access<'_>) -> Result<()> {
+fn ask(access: &Access) -> Result<()> {
     for document in (0..access.documents().len() as u32).take(4) {
         let bytes = access.documents()[document as usize].bytes;
         for offset in [0, bytes / 2, bytes.saturating_sub(20)] {

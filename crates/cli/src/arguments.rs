@@ -2,7 +2,7 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tadoc_engine::threads;
+use tadoc::threads;
 
 use crate::failure::print_warning;
 use crate::{commands, units};
@@ -89,7 +89,7 @@ pub enum Level {
     Dense,
 }
 
-impl From<Level> for tadoc_engine::Level {
+impl From<Level> for tadoc::Level {
     fn from(level: Level) -> Self {
         match level {
             Level::Fast => Self::Fast,
@@ -109,7 +109,7 @@ pub enum Index {
     Fast,
 }
 
-impl From<Index> for tadoc_engine::access::Index {
+impl From<Index> for tadoc::Index {
     fn from(index: Index) -> Self {
         match index {
             Index::None => Self::None,

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
-use tadoc_engine::text::steers;
+use tadoc::text::steers;
 
 use crate::interrupt;
 use crate::screen::push_hex;
@@ -79,9 +79,7 @@ pub fn report(error: &anyhow::Error) -> ExitCode {
 /// Whether what was asked for needs more memory than was allowed.
 fn is_memory_limit(error: &anyhow::Error) -> bool {
     error.chain().any(|cause| {
-        cause
-            .downcast_ref::<tadoc_engine::Error>()
-            .is_some_and(tadoc_engine::Error::is_memory_limit)
+        cause.downcast_ref::<tadoc::Error>().is_some_and(tadoc::Error::is_memory_limit)
     })
 }
 
@@ -99,7 +97,7 @@ pub fn exit_with_usage(error: &clap::Error) -> ! {
 /// Whether the message has several lines, in which a caret points at a place of the pattern.
 fn is_bad_pattern(error: &anyhow::Error) -> bool {
     let is = |cause: &(dyn std::error::Error + 'static)| {
-        matches!(cause.downcast_ref(), Some(tadoc_engine::Error::BadPattern { .. }))
+        matches!(cause.downcast_ref(), Some(tadoc::Error::BadPattern { .. }))
     };
     error.chain().any(is)
 }
@@ -107,9 +105,7 @@ fn is_bad_pattern(error: &anyhow::Error) -> bool {
 /// Whether the error is the wish of the person, in whatever way the work has met it.
 pub fn is_cancelled(error: &anyhow::Error) -> bool {
     interrupt::requested()
-        || error
-            .chain()
-            .any(|cause| matches!(cause.downcast_ref(), Some(tadoc_engine::Error::Cancelled)))
+        || error.chain().any(|cause| matches!(cause.downcast_ref(), Some(tadoc::Error::Cancelled)))
 }
 
 /// Whether nobody reads any more what we write.
@@ -168,8 +164,7 @@ mod tests {
     #[test]
     fn causes_are_told_once() {
         let cause = io::Error::other("the disk is full");
-        let error: anyhow::Error =
-            tadoc_engine::Error::Io { path: "a.tdc".into(), source: cause }.into();
+        let error: anyhow::Error = tadoc::Error::Io { path: "a.tdc".into(), source: cause }.into();
         assert_eq!(message(&error), "a.tdc: the disk is full");
         let outer = Err::<(), _>(error).context("cannot write").unwrap_err();
         assert_eq!(message(&outer), "cannot write: a.tdc: the disk is full");
@@ -178,8 +173,7 @@ mod tests {
     #[test]
     fn broken_pipes_are_found_below_the_library_s_errors() {
         let cause = io::Error::from(io::ErrorKind::BrokenPipe);
-        let error: anyhow::Error =
-            tadoc_engine::Error::Io { path: "out".into(), source: cause }.into();
+        let error: anyhow::Error = tadoc::Error::Io { path: "out".into(), source: cause }.into();
         assert!(is_broken_pipe(&error));
         assert!(!is_broken_pipe(&anyhow::anyhow!("other")));
     }

@@ -91,7 +91,7 @@ fn watch(mut signals: Signals) {
         }
         thread::sleep(LOOK_UP_EVERY);
     }
-    tadoc_engine::unfinished::remove_all();
+    tadoc::files::remove_all();
     print_cancelled();
     // Without the hooks of drivers and libraries, whose threads are still at work.
     low_level::exit(exit_code().into())

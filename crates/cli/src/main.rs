@@ -17,7 +17,6 @@ mod output;
 mod progress;
 mod rows;
 mod screen;
-mod select;
 mod units;
 
 use std::process::ExitCode;
@@ -30,7 +29,7 @@ fn main() -> ExitCode {
         Err(error) => failure::exit_with_usage(&error),
     };
     interrupt::install();
-    if let Err(error) = tadoc_engine::exit_on_truncated_files() {
+    if let Err(error) = tadoc::exit_on_truncated_files() {
         failure::print_warning(&format!("SIGBUS cannot be handled: {error}"));
     }
     match commands::run(arguments) {

@@ -3,7 +3,7 @@
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use tadoc_engine::{MemoryLimit, OpenOptions};
+use tadoc::{MemoryLimit, OpenOptions};
 
 use crate::arguments::Command;
 use crate::commands::edit::Editing;
@@ -31,12 +31,11 @@ pub fn is_spilled() {
     IS_SPILLED.store(true, Ordering::Relaxed);
 }
 
-/// How archives are opened.
-pub fn options() -> OpenOptions {
+/// How archives are opened, with the limit.
+pub fn limit(options: OpenOptions) -> OpenOptions {
     let limit = LIMIT.get().copied().unwrap_or_default();
-    let limit = match limit {
+    options.memory_limit(match limit {
         MemoryLimit::Default if IS_SPILLED.load(Ordering::Relaxed) => MemoryLimit::ByLength,
         limit => limit,
-    };
-    OpenOptions::new().memory_limit(limit)
+    })
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
-use tadoc_engine::new_file::{Destination, Found, NewFile, open_special};
+use tadoc::files::{Destination, Found, NewFile, open_special};
 
 use crate::closed;
 use crate::encode::{Compression, Encoder};
@@ -145,9 +145,9 @@ impl Output {
 }
 
 /// Says what was being done, where the system alone has said what is wrong.
-fn cannot_write(error: impl Into<tadoc_engine::Error>) -> anyhow::Error {
+fn cannot_write(error: impl Into<tadoc::Error>) -> anyhow::Error {
     match error.into() {
-        tadoc_engine::Error::Io { path, source } => {
+        tadoc::Error::Io { path, source } => {
             anyhow::Error::from(source).context(format!("cannot write {}", path.display()))
         }
         other => other.into(),

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use tadoc_engine::{Observer, Phase};
+use tadoc::{Observer, Phase};
 
 use crate::interrupt;
 use crate::units;

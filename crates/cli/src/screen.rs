@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
-use tadoc_engine::text::{steers, visible, write_hex};
+use tadoc::text::{steers, visible, write_hex};
 use unicode_width::UnicodeWidthChar;
 
 use crate::output::Output;
@@ -272,13 +272,10 @@ mod tests {
         let shown = String::from_utf8(shown).unwrap();
         assert!(shown.chars().all(|character| character == '\n' || !steers(character)), "{shown}");
         assert_eq!(serde_json::from_str::<String>(&shown).unwrap(), text);
-        let row = format!("{}\t1\n", tadoc_engine::text::escape(text.as_bytes()));
+        let row = format!("{}\t1\n", tadoc::text::escape(text.as_bytes()));
         let shown = String::from_utf8(guarded(row.as_bytes(), Notation::Hex)).unwrap();
         let (field, rest) = shown.split_once('\t').unwrap();
-        assert_eq!(
-            (tadoc_engine::text::unescape(field).as_deref(), rest),
-            (Some(text.as_bytes()), "1\n")
-        );
+        assert_eq!((tadoc::text::unescape(field).as_deref(), rest), (Some(text.as_bytes()), "1\n"));
         let mut line = Vec::new();
         push_text(b"\ta\\b\x1b[2J\xff\r\n", &mut line);
         assert_eq!(line, b"\ta\\b\\x1b[2J\\xff\\x0d\\x0a");

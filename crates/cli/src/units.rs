@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tadoc_engine::Timestamp;
+use tadoc::Timestamp;
 
 /// A size in bytes such as `512M`, `1GiB`, `1.5G` or `4096`; units are powers of 1024.
 pub fn parse_size(text: &str) -> Result<u64, String> {
@@ -98,39 +98,10 @@ pub fn rough_duration(seconds: f64) -> String {
     }
 }
 
-/// A moment in UTC as RFC 3339 has it, to the second, or with nanoseconds where it has some.
-pub fn moment(time: Timestamp) -> String {
-    let days = time.seconds.div_euclid(86_400);
-    let second = time.seconds.rem_euclid(86_400);
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
-    let fraction = match time.nanoseconds {
-        0 => String::new(),
-        nanoseconds => format!(".{nanoseconds:09}"),
-    };
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}{fraction}Z")
-}
-
 /// A moment for people: `2024-05-01 12:24:05 UTC`, to the second.
 pub fn moment_for_people(time: Timestamp) -> String {
-    let whole = moment(Timestamp { nanoseconds: 0, ..time });
+    let whole = Timestamp { nanoseconds: 0, ..time }.to_string();
     whole.replace('T', " ").replace('Z', " UTC")
-}
-
-/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years are counted
-/// from March, so that the leap day is the last of its year.
-fn date(days: i64) -> (i64, i64, i64) {
-    let days = days + 719_468; // from 0000-03-01
-    let era = days.div_euclid(146_097);
-    let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
-    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
-    let month = (5 * day_of_year + 2) / 153;
-    let day = day_of_year - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    let year = era * 400 + year_of_era + i64::from(month <= 2);
-    (year, month, day)
 }
 
 /// Permission bits as `chmod` takes them: `0644`.
@@ -199,7 +170,7 @@ mod tests {
 
     #[test]
     fn moments() {
-        let at = |seconds, nanoseconds| moment(Timestamp { seconds, nanoseconds });
+        let at = |seconds, nanoseconds| Timestamp { seconds, nanoseconds }.to_string();
         assert_eq!(at(0, 0), "1970-01-01T00:00:00Z");
         assert_eq!(at(-1, 5), "1969-12-31T23:59:59.000000005Z");
         assert_eq!(at(951_782_400, 0), "2000-02-29T00:00:00Z");

@@ -1,7 +1,7 @@
 //! The errors of reading and writing compressed corpora, worded for the person who meets them: what
 //! was expected, what was found, what to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::{Cancelled, GrammarError};
 
@@ -241,6 +241,19 @@ impl Error {
     /// An [`Error::Backend`] of a backend's own error.
     pub fn backend(error: impl std::error::Error + Send + Sync + 'static) -> Self {
         Self::Backend(Box::new(error))
+    }
+
+    /// The file that the message names, if it names one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Exists { path }
+            | Self::StoredView { path, .. }
+            | Self::JournalFailed { path, .. }
+            | Self::Locked { path }
+            | Self::Replaced { path }
+            | Self::Io { path, .. } => Some(path),
+            _ => None,
+        }
     }
 
     /// An [`Error::Io`] about this path.

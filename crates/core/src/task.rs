@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::answer::{Column, columns};
+
 /// The most terms that a sequence may have.
 pub const LONGEST_SEQUENCE: usize = 8;
 
@@ -127,6 +129,22 @@ impl Task {
             Self::TfIdf(_) => "tfidf",
             Self::Cooccurrence { .. } => "cooccurrence",
             Self::Collocations { .. } => "collocations",
+        }
+    }
+
+    /// The columns of its answer.
+    pub fn columns(self) -> &'static [Column] {
+        match self {
+            Self::WordCount | Self::Sort => columns::TERM_COUNTS,
+            Self::InvertedIndex => columns::TERM_DOCUMENTS,
+            Self::TermVector => columns::TERM_VECTORS,
+            Self::SequenceCount { .. } => columns::SEQUENCE_COUNTS,
+            Self::SequenceCountPerDocument { .. } | Self::RankedInvertedIndex { .. } => {
+                columns::SEQUENCE_DOCUMENTS
+            }
+            Self::TfIdf(_) => columns::TERM_WEIGHTS,
+            Self::Cooccurrence { .. } => columns::PAIR_COUNTS,
+            Self::Collocations { .. } => columns::PAIR_SCORES,
         }
     }
 

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use rayon::prelude::*;
 
-use crate::answer::TermTexts;
+use crate::answer::Texts;
 use crate::task::WIDEST_WINDOW;
 use crate::{Array, Error, Grammar, Result, parallel};
 
@@ -75,8 +75,8 @@ impl Terms {
 
     /// The texts of all, where they lie: for those who read many.
     #[inline]
-    pub fn texts(&self) -> TermTexts<'_> {
-        TermTexts { bytes: &self.bytes, ends: &self.ends }
+    pub fn texts(&self) -> Texts<'_> {
+        Texts { bytes: &self.bytes, ends: &self.ends }
     }
 
     /// The number of a term. O(log terms) comparisons.

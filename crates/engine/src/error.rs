@@ -1,6 +1,6 @@
 //! What can go wrong, worded for the person who meets it: what was expected, what was found, what to do.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::analyzer::language::names;
 use crate::analyzer::{Language, StopWords};
@@ -76,6 +76,46 @@ pub enum Error {
         /// How long a line may be.
         most: u64,
     },
+    /// Something went wrong in one of the archives that are asked.
+    #[error("{}", archive.display())]
+    InArchive {
+        /// Which one.
+        archive: PathBuf,
+        /// What went wrong.
+        source: Box<Error>,
+    },
+    /// Several archives have a document of that name, and one is wanted.
+    #[error(
+        "{:?} is in {}, and one document is wanted",
+        escape(name),
+        archives.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" and in ")
+    )]
+    Ambiguous {
+        /// The name asked for.
+        name: Vec<u8>,
+        /// The archives that have it.
+        archives: Vec<PathBuf>,
+    },
+    /// What is done to one archive was asked of several.
+    #[error("edits are of one archive, and the corpus has {archives}")]
+    SeveralArchives {
+        /// How many the corpus has.
+        archives: usize,
+    },
+    /// What was asked for as a document is a folder of documents.
+    #[error("there is no document {:?}, but a folder of that name", escape(name))]
+    IsFolder {
+        /// The name asked for.
+        name: Vec<u8>,
+    },
+    /// What was asked for is neither the name of a document nor a glob.
+    #[error("no document is called {:?}, and it is no glob either: {reason}", escape(glob))]
+    BadGlob {
+        /// What was asked for.
+        glob: Vec<u8>,
+        /// Why it is no glob.
+        reason: String,
+    },
     /// There is no document of that name.
     #[error("the archive has no document {:?}; `tadoc list` shows what it has", escape(name))]
     NoSuchDocument {
@@ -141,6 +181,16 @@ pub enum Error {
     /// The view has counts only, and no documents.
     #[error("this view has counts only; make a whole one for any task but word count and sort")]
     CountsOnly,
+    /// A number that is out of its range.
+    #[error("{name} is {range}, not {given}")]
+    BadParameter {
+        /// What it is.
+        name: &'static str,
+        /// The number.
+        given: f64,
+        /// What is possible.
+        range: &'static str,
+    },
     /// A length that is not possible.
     #[error("{what} has {least} to {most} terms, not {given}")]
     BadLength {
@@ -344,6 +394,15 @@ pub enum Error {
         /// The archive.
         path: PathBuf,
     },
+    /// An editor has lent its archive to a transaction.
+    #[error(
+        "{} has a transaction that is open; commit it or roll it back first",
+        path.display()
+    )]
+    TransactionOpen {
+        /// The archive.
+        path: PathBuf,
+    },
     /// The system refused to start a thread.
     #[error(
         "cannot start a thread: {source}; allow more processes (`ulimit -u`) or more memory, or end others"
@@ -377,7 +436,7 @@ impl Error {
     /// Whether an archive holds other bytes than were written, or fewer.
     pub fn is_damage(&self) -> bool {
         use tadoc_core::Error as Archive;
-        match self {
+        match self.innermost() {
             Self::WrongDigest { .. } => true,
             Self::Archive(error) => matches!(
                 error,
@@ -394,7 +453,7 @@ impl Error {
 
     /// Whether what was asked for needs more memory than was allowed for the archive.
     pub fn is_memory_limit(&self) -> bool {
-        matches!(self, Self::Archive(tadoc_core::Error::MemoryLimit { .. }))
+        matches!(self.innermost(), Self::Archive(tadoc_core::Error::MemoryLimit { .. }))
     }
 
     /// What a backend has errors of its own for.
@@ -411,6 +470,41 @@ impl Error {
         match error.downcast::<Self>() {
             Ok(own) => *own,
             Err(error) => Self::Archive(tadoc_core::Error::Backend(error)),
+        }
+    }
+
+    /// The same error, in an archive; one that names a file already, or is nobody's, stays as it is.
+    #[must_use]
+    pub fn of_archive(self, path: &Path) -> Self {
+        match self {
+            Self::Io { .. } | Self::Exists { .. } | Self::Cancelled | Self::InArchive { .. } => {
+                self
+            }
+            error if error.path() == Some(path) => error,
+            error => Self::InArchive { archive: path.to_owned(), source: Box::new(error) },
+        }
+    }
+
+    /// What went wrong, without the archive that it went wrong in.
+    pub fn innermost(&self) -> &Self {
+        match self {
+            Self::InArchive { source, .. } => source.innermost(),
+            error => error,
+        }
+    }
+
+    /// The file that the message names, if it names one that is no pool.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Self::Archive(error) => error.path(),
+            Self::Io { path, .. }
+            | Self::Exists { path }
+            | Self::Changed { path }
+            | Self::LongLine { path, .. }
+            | Self::HasEdits { path, .. }
+            | Self::EditorFailed { path }
+            | Self::TransactionOpen { path } => Some(path),
+            _ => None,
         }
     }
 

@@ -71,7 +71,8 @@
 //!
 //! Compressing and transcoding have a thread pool of their own. [`CompressOptions`] bounds threads and memory:
 //! text beyond the bound becomes further segments of the same archive. Restoring holds one segment at a time, a view is
-//! in memory as a whole; both work in the rayon pool that they are called in. The crate sets up nothing global.
+//! in memory as a whole; both work in the rayon pool that they are called in, and where there is none, in rayon's
+//! global one, which opening an archive starts, as what rayon does itself panics where threads are refused.
 //!
 //! # Signals
 //!
@@ -107,7 +108,7 @@ pub use analyzer::{Analyzer, Language, StopWords};
 pub use backend::Backends;
 pub use build::lexer::Lexer;
 pub use compress::{
-    Builder, CompressOptions, CompressReport, Input, Source, Split, compress, transcode,
+    Builder, CompressOptions, CompressReport, Input, Opener, Source, Split, compress, transcode,
     transcode_with,
 };
 pub use corpus::{
@@ -125,4 +126,4 @@ pub use tadoc_core::{
     Answered, Limits, Measure, MemoryLimit, Norm, Strategy, Task, TfIdfOptions, View, answer,
     unfinished,
 };
-pub use update::{Durability, Edit, Editor, Offsets};
+pub use update::{Durability, Edit, Editor, Offsets, Transaction};

@@ -1,5 +1,7 @@
 //! Threads, where the system may refuse to start as many as are wanted.
 
+use std::error::Error as _;
+use std::sync::OnceLock;
 use std::thread::{Builder, Scope, ScopedJoinHandle};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -12,6 +14,28 @@ pub const MOST_THREADS: usize = 1024;
 /// One thread a core.
 pub(crate) fn default_count() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS)
+}
+
+/// Makes sure that work can be done in the pool that the caller is in: where that is none, rayon's
+/// global one, which would panic later where the system refuses its threads. One look, once it is
+/// there.
+///
+/// # Errors
+/// [`Error::Threads`] where the system has refused: for good, as rayon does not try again.
+pub(crate) fn ready() -> Result<()> {
+    static REFUSED: OnceLock<Option<String>> = OnceLock::new();
+    if rayon::current_thread_index().is_some() {
+        return Ok(());
+    }
+    let refused = REFUSED.get_or_init(|| {
+        // An error without a source says that somebody has made it before.
+        let made = ThreadPoolBuilder::new().build_global();
+        made.err().filter(|error| error.source().is_some()).map(|error| error.to_string())
+    });
+    match refused {
+        None => Ok(()),
+        Some(refused) => Err(Error::Threads { source: std::io::Error::other(refused.clone()) }),
+    }
 }
 
 /// A pool of so many threads, at most [`MOST_THREADS`], or of one a core. Where the system refuses to start

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 
 use tadoc_engine::analytics::answer;
-use tadoc_engine::answer::{Labels, Position, Value};
+use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_engine::view::{Detail, open, store};
 use tadoc_engine::{Analyzer, CompressOptions, Corpus, Input, Limits, Source, Task};
 use tadoc_oracle::{Random, mend_view, mutate, watched};
@@ -50,7 +50,8 @@ fn ask_view(corpus: &Corpus) -> tadoc_engine::Result<()> {
     let names: Vec<&[u8]> = documents.iter().map(|document| &document.name[..]).collect();
     for (analyzer, chosen, detail) in questions {
         let (view, _) = open(&[corpus], analyzer, chosen, detail, &())?;
-        let labels = Labels { terms: view.terms().texts(), documents: &names };
+        let names = Names::from_iter(names.iter());
+        let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
         let few = if detail == Detail::Counts { 2 } else { TASKS.len() };
         for task in &TASKS[..few] {
             let answered = answer(&view, *task, &Limits::default())?;

@@ -2,8 +2,10 @@
 
 use std::path::Path;
 
+use tadoc_engine::access::{Access, Index};
 use tadoc_engine::{
-    Builder, CompressOptions, Corpus, Existing, Input, Level, Lexer, SkippedFile, Source, Split,
+    Builder, CompressOptions, Corpus, CorpusFile, Error, Existing, Input, Level, Lexer,
+    SkippedFile, Source, Split,
 };
 use tadoc_oracle::cases;
 
@@ -279,4 +281,44 @@ fn symbols_that_cost_nothing_come_back() {
         tadoc_engine::compress(inputs(&documents), &path, &options, &()).unwrap();
         assert!(contents(&path) == sorted(&documents), "{level:?}");
     }
+}
+
+/// Places that are not there, or do not ascend, are refused before anything is written.
+#[test]
+fn places_of_documents_are_checked() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.tdc");
+    let documents = ["a", "b", "c"].map(|name| (name.to_owned(), name.as_bytes().to_vec()));
+    tadoc_engine::compress(inputs(&documents), &path, &CompressOptions::default(), &()).unwrap();
+    let corpus = Corpus::open(&path).unwrap();
+    let access = Access::open(&corpus, Index::Fast).unwrap();
+    let files = corpus.files(true).unwrap();
+    let target = folder.path().join("restored");
+    for (places, wrong) in
+        [(&[3][..], 3), (&[0, 5], 5), (&[1, 0], 0), (&[1, 1], 1), (&[2, 0, usize::MAX], u32::MAX)]
+    {
+        let mut text = Vec::new();
+        let file = CorpusFile { document: files[0].document.clone(), places: places.to_vec() };
+        let refused = [
+            corpus.write_documents(places, &mut text, &()).map(drop),
+            access.write_documents(places, &mut text).map(drop),
+            corpus.restore(&[file], &target, Existing::Refuse, &()).map(drop),
+        ];
+        for refused in refused {
+            let error = refused.unwrap_err();
+            let is_told =
+                matches!(error, Error::BadChoice { number, documents: 3 } if number == wrong);
+            assert!(is_told, "{places:?}: {error:?}");
+        }
+        assert!(text.is_empty() && !target.exists(), "{places:?}");
+    }
+    // A document is in one file.
+    let twice = [files[1].clone(), files[1].clone()];
+    let refused = corpus.restore(&twice, &target, Existing::Replace, &());
+    assert!(matches!(refused, Err(Error::BadChoice { number: 1, documents: 3 })));
+    // Files may come in any order.
+    let backwards: Vec<CorpusFile> = files.into_iter().rev().collect();
+    let report = corpus.restore(&backwards, &target, Existing::Refuse, &()).unwrap();
+    assert_eq!(report.files, 3);
+    assert_eq!(std::fs::read(target.join("b")).unwrap(), b"b");
 }

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use tadoc_engine::analytics::answer;
-use tadoc_engine::answer::{Labels, Position, Value};
+use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_engine::view::{Detail, Origin, open, store};
 use tadoc_engine::{Analyzer, CompressOptions, Corpus, Input, Limits, Source, Task, View};
 use tadoc_oracle::cases;
@@ -22,7 +22,8 @@ fn compress(path: &Path, documents: &[(String, Vec<u8>)]) {
 fn rows(corpus: &Corpus, view: &View, task: Task) -> Vec<String> {
     let documents = corpus.documents().unwrap();
     let names: Vec<&[u8]> = documents.iter().map(|document| &document.name[..]).collect();
-    let labels = Labels { terms: view.terms().texts(), documents: &names };
+    let names = Names::from_iter(names.iter());
+    let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
     let answered = answer(view, task, &Limits::default()).unwrap();
     let mut all = Vec::new();
     let mut at = Position::default();

@@ -6,11 +6,6 @@ use std::collections::BTreeSet;
 
 use crate::{Oracle, Term, lexer};
 
-/// How soon more occurrences of a term stop to matter.
-const K1: f64 = 1.2;
-/// How much long documents are held back.
-const B: f64 = 0.75;
-
 impl Oracle<'_> {
     /// The chosen documents in which any of the words occurs, with their scores: by score descending, then
     /// corpus order. Each of the words counts once, however often it is given.
@@ -18,6 +13,12 @@ impl Oracle<'_> {
     /// The number of documents, their mean length and the documents of a term are those of the chosen
     /// documents; a document is as long as it has words, those that the analyzer leaves out included.
     pub fn find(&self, words: &[u8]) -> Vec<(usize, f64)> {
+        self.find_with(words, 1.2, 0.75)
+    }
+
+    /// The same with other parameters: `k1` says how soon more occurrences of a term stop to matter,
+    /// `b` how much long documents are held back.
+    pub fn find_with(&self, words: &[u8], k1: f64, b: f64) -> Vec<(usize, f64)> {
         let wanted: BTreeSet<Term> = self.terms_of_phrase(words).into_iter().collect();
         let texts: Vec<(usize, Vec<Term>)> =
             self.chosen.iter().map(|&document| (document, self.terms(document))).collect();
@@ -33,9 +34,9 @@ impl Oracle<'_> {
             let weight = (1.0 + (count - having + 0.5) / (having + 0.5)).ln();
             for ((score, (_, terms)), words) in scores.iter_mut().zip(&texts).zip(&lengths) {
                 let times = terms.iter().filter(|other| *other == term).count() as f64;
-                let length = 1.0 - B + B * words / mean;
+                let length = 1.0 - b + b * words / mean;
                 if times > 0.0 {
-                    *score += weight * times * (K1 + 1.0) / (times + K1 * length);
+                    *score += weight * times * (k1 + 1.0) / (times + k1 * length);
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use tadoc_core::answer::columns::{TERM_VECTORS, TERM_WEIGHTS};
-use tadoc_core::answer::{Answer, Labels, Position, Value};
+use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
 use tadoc_core::{Array, Grammar, Network, Part, Terms, View};
 
 use crate::plan::Sizes;
@@ -214,8 +214,8 @@ fn names(network: &Network) -> Vec<String> {
 /// All rows, by part and by range; and as a matrix, which must have the same counts.
 pub fn rows(view: &View, answer: &dyn Answer) -> Vec<String> {
     let names = names(view.network());
-    let documents: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-    let labels = Labels { terms: view.terms().texts(), documents: &documents };
+    let names = Names::from_iter(&names);
+    let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
     let mut all = Vec::new();
     let mut at = Position::default();
     while let Some(rows) = answer.next_part(&mut at, labels).unwrap() {

@@ -77,7 +77,7 @@ type Kind<'c> = (&'static str, fn(&Check<'c>, &mut Random) -> Result<u64>);
 /// An archive and its text.
 struct Check<'c> {
     plain: &'c Plain,
-    access: &'c Access<'c>,
+    access: &'c Access,
     operations: u64,
 }
 

@@ -127,7 +127,7 @@ impl Drawn {
 }
 
 /// Words, each drawn from the vocabulary of a document that is drawn; documents without words are drawn again.
-fn words(access: &Access<'_>, random: &mut Random, count: u64) -> Result<Vec<(u32, String)>> {
+fn words(access: &Access, random: &mut Random, count: u64) -> Result<Vec<(u32, String)>> {
     let documents = access.documents().len() as u64;
     let mut words: Vec<(u32, String)> = Vec::new();
     // Twice in a row without a word: there are hardly any.
@@ -170,7 +170,7 @@ fn vocabulary(text: &[u8]) -> Result<Vec<&str>> {
 }
 
 /// How many of the words have no more than [`MOST_OFFSETS`] occurrences in all documents together.
-fn capped(access: &Access<'_>, words: &[(u32, String)]) -> Result<usize> {
+fn capped(access: &Access, words: &[(u32, String)]) -> Result<usize> {
     let counts: Vec<Operation> = words
         .iter()
         .map(|(_, word)| Operation::Count { document: None, phrase: word.as_bytes().to_vec() })

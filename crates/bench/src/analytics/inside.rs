@@ -8,7 +8,7 @@ use std::time::Instant;
 
 use anyhow::{Context, Result, ensure};
 use rayon::ThreadPool;
-use tadoc_engine::answer::{Labels, Position};
+use tadoc_engine::answer::{Labels, Names, Position};
 use tadoc_engine::{Analyzer, Lexer, Limits, Strategy, View};
 
 use super::limit::Lengths;
@@ -95,7 +95,8 @@ impl Loaded {
     /// Asks a view, and goes through all rows.
     fn ask(&self, view: &View, task: TaskName, strategy: Option<Strategy>) -> Result<Answered> {
         let names: Vec<&[u8]> = self.names.iter().map(|name| &name[..]).collect();
-        let labels = Labels { terms: view.terms().texts(), documents: &names };
+        let names = Names::from_iter(names.iter());
+        let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
         let limits = Limits { strategy, ..Limits::default() };
         let start = Instant::now();
         let (answered, rows) = self.pool.install(|| -> Result<_> {

@@ -17,7 +17,7 @@ use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
 use tadoc_engine::update::{RecompressOptions, recompress};
-use tadoc_engine::{CompressOptions, Edit, Editor, Input, Source};
+use tadoc_engine::{CompressOptions, Durability, Edit, Editor, Input, Source, Transaction};
 use tadoc_oracle::Random;
 
 use self::ingest::Ingest;
@@ -219,27 +219,29 @@ impl EditBench {
         archive: &Path,
         drawn: &Drawn,
         count: u64,
-        mut edit: impl FnMut(&mut Editor, &mut Random, &[u8]) -> Result<Option<u32>>,
+        mut edit: impl FnMut(&mut Transaction, &mut Random, &[u8]) -> Result<Option<u32>>,
     ) -> Result<Edits> {
         let mut random = Random::new(self.seed);
-        let mut editor = Editor::open(archive)?;
+        let editor = Editor::open(archive)?;
+        let mut transaction = editor.begin()?;
         let (mut single, mut commits) = (Vec::with_capacity(count as usize), Vec::new());
         let start = Instant::now();
         let mut before = start;
         for number in 1..=count {
-            edit(&mut editor, &mut random, drawn.text(number))?;
+            edit(&mut transaction, &mut random, drawn.text(number))?;
             let now = Instant::now();
             single.push((now - before).as_secs_f64() * 1e6);
             before = now;
             if number % self.batch == 0 || number == count {
-                editor.commit(true)?;
+                transaction.commit(Durability::Sync)?;
+                transaction = editor.begin()?;
                 let now = Instant::now();
                 commits.push((now - before).as_secs_f64() * 1e6);
                 before = now;
             }
         }
         let seconds = start.elapsed().as_secs_f64();
-        let journal_bytes = editor.pending().journal_bytes;
+        let journal_bytes = transaction.pending().journal_bytes;
         let (latency, commits) = (Percentiles::of(single), Percentiles::of(commits));
         Ok(Edits { count, batch: self.batch, seconds, latency, commits, journal_bytes })
     }

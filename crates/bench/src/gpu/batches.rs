@@ -43,10 +43,10 @@ pub fn measure(
 ) -> Result<Vec<BatchResult>> {
     let drawn = Drawn::of(archive, count, SEED)?;
     let corpus = Corpus::open(archive)?;
-    let access = Access::open(&corpus, Index::Fast)?;
+    let access = Arc::new(Access::open(&corpus, Index::Fast)?);
     access.load()?;
     let start = Instant::now();
-    let mut on_device = DeviceAccess::new(&access, Arc::clone(device))?;
+    let mut on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(device))?;
     device.finish()?;
     eprintln!("  loaded to the device in {:.0} ms", start.elapsed().as_secs_f64() * 1e3);
     let mut results = Vec::new();
@@ -100,7 +100,7 @@ pub fn measure(
             for segment in 0..access.segment_count() {
                 on_device.evict(segment);
             }
-            on_device = DeviceAccess::new(&access, Arc::clone(device))?;
+            on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(device))?;
             device.finish()?;
             let start = Instant::now();
             on_device.edit_together(&edits)?;
@@ -136,15 +136,15 @@ fn edit_on_processor(
     let folder = tempfile::tempdir().context("making a folder for a copy of the archive")?;
     let copy = folder.path().join("copy.tdc");
     std::fs::copy(archive, &copy).context("copying the archive")?;
-    let mut editor = Editor::open(&copy)?;
+    let mut transaction = Editor::open(&copy)?.begin()?;
     // From then on it keeps the pieces of documents, and edits are made in them.
-    drop(editor.corpus()?);
+    drop(transaction.corpus()?);
     let start = Instant::now();
-    one_thread.install(|| editor.edit_together(edits))?;
+    one_thread.install(|| transaction.edit_together(edits))?;
     let seconds = start.elapsed().as_secs_f64();
     let outcomes = match reads {
         Some(reads) => {
-            let corpus = editor.corpus()?;
+            let corpus = transaction.corpus()?;
             Some(Access::open(&corpus, Index::None)?.run(reads))
         }
         None => None,

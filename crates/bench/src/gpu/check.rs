@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn rows_are_compared() {
         let terms = Terms::new(b"ab".to_vec(), vec![1, 2]).unwrap();
-        let labels = Labels { terms: terms.texts(), documents: &[] };
+        let labels = Labels { terms: terms.texts(), documents: Default::default() };
         let answer = |keys: &[u32], counts: &[u64]| {
             let keys = Keys::Terms(keys.to_vec());
             TableAnswer::new(Table::Counts(CountTable { keys, counts: counts.to_vec() }), [].into())

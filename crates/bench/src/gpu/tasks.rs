@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use rayon::ThreadPool;
 use tadoc_core::Backend;
-use tadoc_engine::answer::{Labels, Position};
+use tadoc_engine::answer::{Labels, Names, Position};
 use tadoc_engine::gpu::{GpuBackend, tasks};
 use tadoc_engine::{Analyzer, Corpus, Limits, View, analytics};
 
@@ -131,7 +131,8 @@ impl<'g> Opened<'g> {
     /// The time of a task on the processor, with all rows made; and how many there are.
     fn on_processor(&self, name: TaskName, pool: &ThreadPool) -> Result<(f64, u64)> {
         let names: Vec<&[u8]> = self.names.iter().map(|name| &name[..]).collect();
-        let labels = Labels { terms: self.view.terms().texts(), documents: &names };
+        let names = Names::from_iter(names.iter());
+        let labels = Labels { terms: self.view.terms().texts(), documents: names.texts() };
         let start = Instant::now();
         let (answered, rows) = pool.install(|| -> Result<_> {
             let task = name.of_archive(SEQUENCE_TERMS);
@@ -151,7 +152,8 @@ impl<'g> Opened<'g> {
     /// Whether both sides have the same rows; a line tells the first that differs.
     fn check(&self, name: TaskName) -> Result<bool> {
         let names: Vec<&[u8]> = self.names.iter().map(|name| &name[..]).collect();
-        let labels = Labels { terms: self.view.terms().texts(), documents: &names };
+        let names = Names::from_iter(names.iter());
+        let labels = Labels { terms: self.view.terms().texts(), documents: names.texts() };
         let (task, limits) = (name.of_archive(SEQUENCE_TERMS), Limits::default());
         let found = self.gpu.answer(&self.view, task, &limits)?;
         let expected = analytics::answer(&self.view, task, &limits)?;

@@ -9,14 +9,10 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueHint};
-use tadoc_engine::access::Scope;
-use tadoc_engine::answer::{Column, Rows, Value};
-use tadoc_engine::{Corpus, Document};
+use tadoc::{Column, Corpus, DocumentId, OpenOptions, Query, Rows, Value};
 
-use super::about;
 use crate::arguments::Threads;
 use crate::failure::{print_error, print_warning};
-use crate::{memory, select};
 
 /// The archives, where a command has no other positional arguments.
 #[derive(Debug, Args)]
@@ -38,19 +34,14 @@ pub struct ReadArguments {
 }
 
 impl ReadArguments {
-    /// Opens archives and does the work on them, in a pool of threads.
+    /// Opens archives as one corpus and does the work on it, in a pool of threads.
     pub fn open<T: Send>(
         &self,
         paths: &[PathBuf],
-        work: impl FnOnce(Archives) -> anyhow::Result<T> + Send,
+        options: OpenOptions,
+        work: impl FnOnce(Corpus) -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
-        self.install(|| {
-            let archives = paths.iter().map(|path| {
-                let corpus = self.corpus(path).map_err(|error| about(path, error))?;
-                Ok(Archive { path: path.clone(), corpus })
-            });
-            work(Archives(archives.collect::<anyhow::Result<_>>()?))
-        })
+        self.install(|| work(options.open(paths)?))
     }
 
     /// Does work in a pool of threads.
@@ -58,65 +49,23 @@ impl ReadArguments {
         &self,
         work: impl FnOnce() -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
-        tadoc_engine::threads::install(&self.threads.pool()?, work)
-    }
-
-    /// Opens one archive.
-    pub fn corpus(&self, path: &Path) -> tadoc_engine::Result<Corpus> {
-        Corpus::open_with(path, &memory::options())
+        tadoc::threads::install(&self.threads.pool()?, work)
     }
 }
 
-/// An open archive.
-#[derive(Debug)]
-pub struct Archive {
-    pub path: PathBuf,
-    pub corpus: Corpus,
-}
-
-impl Archive {
-    /// Its documents, in byte order of their names.
-    pub fn documents(&self) -> anyhow::Result<&[Document]> {
-        self.told(self.corpus.documents())
-    }
-
-    /// Adds the archive's path to an error of the library.
-    pub fn told<T>(&self, result: tadoc_engine::Result<T>) -> anyhow::Result<T> {
-        result.map_err(|error| about(&self.path, error))
-    }
-}
-
-/// Open archives, in the order in which they were given.
-#[derive(Debug)]
-pub struct Archives(Vec<Archive>);
-
-impl std::ops::Deref for Archives {
-    type Target = [Archive];
-
-    fn deref(&self) -> &[Archive] {
-        &self.0
-    }
-}
-
-impl Archives {
-    /// The documents of each archive.
-    pub fn tables(&self) -> anyhow::Result<Vec<&[Document]>> {
-        self.iter().map(Archive::documents).collect()
-    }
-
-    /// Warns if the archives were compressed with different lexers.
-    pub fn warn_of_lexers(&self) {
-        let lexers: Vec<String> = self.iter().map(|archive| archive.corpus.info().lexer).collect();
-        if let Some(other) = lexers.iter().position(|lexer| *lexer != lexers[0]) {
-            print_warning(&format!(
-                "words are not the same thing in all archives: {} was compressed with --lexer {}, \
-                 {} with {}",
-                self[0].path.display(),
-                lexers[0],
-                self[other].path.display(),
-                lexers[other]
-            ));
-        }
+/// Warns if archives were compressed with different lexers.
+pub fn warn_of_lexers(corpus: &Corpus) {
+    let lexers: Vec<String> = corpus.archives().map(|(_, archive)| archive.info().lexer).collect();
+    if let Some(other) = lexers.iter().position(|lexer| *lexer != lexers[0]) {
+        let paths: Vec<&Path> = corpus.archives().map(|(path, _)| path).collect();
+        print_warning(&format!(
+            "words are not the same thing in all archives: {} was compressed with --lexer {}, \
+             {} with {}",
+            paths[0].display(),
+            lexers[0],
+            paths[other].display(),
+            lexers[other]
+        ));
     }
 }
 
@@ -132,43 +81,18 @@ pub struct DocumentArguments {
     pub documents: Vec<OsString>,
 }
 
-/// Chosen documents of archives.
-#[derive(Debug)]
-pub enum Chosen {
-    /// All of them.
-    All,
-    /// Some of them, ascending; numbered one archive after the other.
-    Documents(Vec<usize>),
-}
-
 impl DocumentArguments {
-    /// The documents asked for; `None` if there are none, which is told.
-    pub fn choose(&self, tables: &[&[Document]]) -> anyhow::Result<Option<Chosen>> {
-        if self.documents.is_empty() {
-            return Ok(Some(Chosen::All));
+    /// A question about the documents asked for; `None` if there are none, which is told.
+    pub fn of(&self, query: Query) -> anyhow::Result<Option<Query>> {
+        let mut query = query;
+        for name in &self.documents {
+            query = query.documents(name.as_encoded_bytes())?;
         }
-        let places = select::find_all(tables, &self.documents)?;
-        if places.is_empty() {
+        if query.selected().is_some_and(<[DocumentId]>::is_empty) {
             print_error("no document matches; `tadoc list` shows what an archive has");
             return Ok(None);
         }
-        Ok(Some(Chosen::Documents(places)))
-    }
-}
-
-impl Chosen {
-    /// The chosen documents of each archive, given how many documents each has.
-    pub fn scopes(&self, counts: impl Iterator<Item = usize>) -> Vec<Scope> {
-        let Self::Documents(places) = self else { return counts.map(|_| Scope::All).collect() };
-        let (mut left, mut first) = (&places[..], 0);
-        counts
-            .map(|count| {
-                let (own, later) = left.split_at(left.partition_point(|&at| at < first + count));
-                let scope = own.iter().map(|&place| (place - first) as u32).collect();
-                (left, first) = (later, first + count);
-                Scope::Documents(scope)
-            })
-            .collect()
+        Ok(Some(query))
     }
 }
 
@@ -236,22 +160,5 @@ impl Rows for RowsWithArchive<'_> {
             each(&all[..=values.len()]);
             row += 1;
         });
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn chosen_documents_are_parted_by_archive() {
-        let scopes = |chosen: Chosen| chosen.scopes([3, 0, 2].into_iter());
-        let some = |places: &[u32]| Scope::Documents(places.to_vec());
-        assert_eq!(scopes(Chosen::All), [Scope::All, Scope::All, Scope::All]);
-        assert_eq!(
-            scopes(Chosen::Documents(vec![0, 2, 4])),
-            [some(&[0, 2]), some(&[]), some(&[1])]
-        );
-        assert_eq!(scopes(Chosen::Documents(vec![3])), [some(&[]), some(&[]), some(&[0])]);
     }
 }

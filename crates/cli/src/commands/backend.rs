@@ -4,8 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
-use tadoc_engine::Editor;
-use tadoc_engine::backend::{Backends, Choice};
+use tadoc::OpenOptions;
 
 /// `--backend` and `--device`, for work that a GPU can do too.
 ///
@@ -23,35 +22,18 @@ pub struct BackendArguments {
 }
 
 impl BackendArguments {
-    /// The backends to choose from.
-    pub fn backends(&self) -> Backends {
-        let choice = match self.backend {
-            Backend::Auto => Choice::Auto,
-            Backend::Cpu => Choice::Cpu,
-            Backend::Gpu => Choice::Gpu,
-            Backend::Pool => Choice::Pool,
-        };
-        Backends::new(choice, self.device.clone())
-    }
-
-    /// Lets an editor run its batches on the device that is asked for; what they cost most is no matter of the backend, so
-    /// none is taken by itself.
-    pub fn give_to(&self, editor: &mut Editor) -> anyhow::Result<()> {
-        #[cfg(feature = "gpu")]
-        {
-            let backends = self.backends();
-            editor.set_device(backends.device_for_batches(0, 0)?, backends.choice());
+    /// How archives are opened for work there.
+    pub fn options(&self, options: OpenOptions) -> OpenOptions {
+        let options = options.backend(match self.backend {
+            Backend::Auto => tadoc::Backend::Auto,
+            Backend::Cpu => tadoc::Backend::Cpu,
+            Backend::Gpu => tadoc::Backend::Gpu,
+            Backend::Pool => tadoc::Backend::Pool,
+        });
+        match &self.device {
+            Some(device) => options.device(device),
+            None => options,
         }
-        #[cfg(not(feature = "gpu"))]
-        {
-            let _ = editor;
-            match self.backend {
-                Backend::Gpu => return Err(tadoc_engine::Error::NoGpuBackend.into()),
-                Backend::Pool => return Err(tadoc_engine::Error::NoReadsInPool.into()),
-                Backend::Auto | Backend::Cpu => {}
-            }
-        }
-        Ok(())
     }
 }
 
@@ -72,13 +54,14 @@ impl TaskBackendArguments {
         self.pool.pool.as_deref().filter(|_| self.work.backend == Backend::Pool)
     }
 
-    /// The backends to choose from.
-    pub fn backends(&self) -> anyhow::Result<Backends> {
+    /// How archives are opened for work there.
+    pub fn options(&self, options: OpenOptions) -> anyhow::Result<OpenOptions> {
         if self.work.backend == Backend::Pool {
-            return self.backends_with_pool();
+            self.refuse_device()?;
+            return self.pool.place(options);
         }
         self.pool.refuse()?;
-        Ok(self.work.backends())
+        Ok(self.work.options(options))
     }
 
     /// The pool to read an archive in, if reads are done in one.
@@ -97,25 +80,12 @@ impl TaskBackendArguments {
         }
         Ok(())
     }
-
-    #[cfg(feature = "pool")]
-    fn backends_with_pool(&self) -> anyhow::Result<Backends> {
-        use tadoc_engine::backend::PoolFile;
-        let (path, persist) = self.pool.file()?;
-        self.refuse_device()?;
-        Ok(Backends::with_pool(PoolFile::new(path, persist).with_patience(patience())))
-    }
-
-    #[cfg(not(feature = "pool"))]
-    fn backends_with_pool(&self) -> anyhow::Result<Backends> {
-        Err(tadoc_engine::Error::NoPoolBackend.into())
-    }
 }
 
 /// How a pool that another process has is waited for: that is told, and a signal ends it.
 #[cfg(feature = "pool")]
-pub fn patience() -> tadoc_engine::pool::Patience {
-    tadoc_engine::pool::Patience {
+fn patience() -> tadoc::Patience {
+    tadoc::Patience {
         tell: |path| {
             let path = path.display();
             let note = format!("waiting for the pool {path}, which is in use by another process");
@@ -153,16 +123,27 @@ impl PoolArguments {
         bail!("{given} is for --backend pool only; give that too, or leave {given} out");
     }
 
-    /// The file, and when it is made durable.
+    /// How archives are opened to be worked on in the file.
     #[cfg(feature = "pool")]
-    pub fn file(&self) -> tadoc_engine::Result<(&Path, tadoc_engine::pool::Persist)> {
-        let path = self.pool.as_deref().ok_or(tadoc_engine::Error::NoPool)?;
+    pub fn place(&self, options: OpenOptions) -> anyhow::Result<OpenOptions> {
+        let path = self.pool.as_deref().ok_or(tadoc::Error::NoPool)?;
         let persist = match self.persist {
-            None | Some(Persist::Phase) => tadoc_engine::pool::Persist::Phase,
-            Some(Persist::Operation) => tadoc_engine::pool::Persist::Operation,
-            Some(Persist::None) => tadoc_engine::pool::Persist::None,
+            None | Some(Persist::Phase) => tadoc::Persist::Phase,
+            Some(Persist::Operation) => tadoc::Persist::Operation,
+            Some(Persist::None) => tadoc::Persist::None,
         };
-        Ok((path, persist))
+        Ok(options.pool(path, persist, patience()))
+    }
+
+    /// How archives are opened to be worked on in the file.
+    #[cfg(not(feature = "pool"))]
+    pub fn place(&self, _: OpenOptions) -> anyhow::Result<OpenOptions> {
+        Err(tadoc::Error::NoPoolBackend.into())
+    }
+
+    /// The file.
+    pub fn path(&self) -> tadoc::Result<&Path> {
+        self.pool.as_deref().ok_or(tadoc::Error::NoPool)
     }
 }
 

@@ -6,8 +6,8 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
-use tadoc_engine::new_file::Destination;
-use tadoc_engine::{CompressOptions, CompressReport, Observer, Phase};
+use tadoc::files::Destination;
+use tadoc::{CompressOptions, CompressReport, Observer, Phase};
 
 use super::summary;
 use crate::arguments::{Level, Threads, examples};
@@ -143,7 +143,7 @@ impl Compress {
             skip_unreadable: request.skip_unreadable,
             ..self.options()
         };
-        let report = tadoc_engine::compress(collected.inputs, &self.output, &options, &progress);
+        let report = tadoc::compress(collected.inputs, &self.output, &options, &progress);
         progress.finish();
         let report = report?;
         for (path, error) in &report.unreadable {
@@ -167,17 +167,17 @@ impl Compress {
     fn options(&self) -> CompressOptions {
         CompressOptions {
             lexer: match self.lexer {
-                Lexer::Words => tadoc_engine::Lexer::Words,
-                Lexer::Whitespace => tadoc_engine::Lexer::Whitespace,
+                Lexer::Words => tadoc::Lexer::Words,
+                Lexer::Whitespace => tadoc::Lexer::Whitespace,
             },
             builder: match self.builder {
-                Builder::Repair => tadoc_engine::Builder::RePair,
-                Builder::Sequitur => tadoc_engine::Builder::Sequitur,
+                Builder::Repair => tadoc::Builder::RePair,
+                Builder::Sequitur => tadoc::Builder::Sequitur,
             },
             level: self.level.into(),
             split: match self.split {
-                Split::Files => tadoc_engine::Split::Files,
-                Split::Lines => tadoc_engine::Split::Lines,
+                Split::Files => tadoc::Split::Files,
+                Split::Lines => tadoc::Split::Lines,
             },
             memory: self.memory,
             threads: self.threads.threads,

@@ -9,8 +9,8 @@ use std::time::Instant;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use clap::{Args, Parser, ValueHint};
-use tadoc_engine::unfinished::{Removal, Unfinished};
-use tadoc_engine::{CompressOptions, Corpus, Existing};
+use tadoc::files::{Removal, Unfinished};
+use tadoc::{CompressOptions, Corpus, Document, Existing, OpenOptions};
 use tempfile::TempDir;
 
 use super::compress::told;
@@ -87,17 +87,18 @@ fn show(folder: &Path) -> anyhow::Result<()> {
     let request = Request { paths: vec![sample], output: archive.clone(), ..Request::default() };
     let collected = inputs::collect(&request, &mut |_| {})?;
     let report =
-        tadoc_engine::compress(collected.inputs, &archive, &CompressOptions::default(), &progress)?;
+        tadoc::compress(collected.inputs, &archive, &CompressOptions::default(), &progress)?;
     progress.finish();
     indented(&told(&report, start))?;
 
     step("See what it holds and what it costs", "tadoc info sample.tdc")?;
-    let corpus = Corpus::open(&archive)?;
-    indented(&info::for_people(Path::new("sample.tdc"), &corpus.info()))?;
+    let opened = OpenOptions::new().archive(&archive)?;
+    indented(&info::for_people(Path::new("sample.tdc"), &opened.info()))?;
 
     step("List the documents", "tadoc list sample.tdc")?;
     let mut table = Vec::new();
-    let listed = [(Path::new("sample.tdc"), corpus.documents()?.iter().collect())];
+    let documents: Vec<Document> = Corpus::open(&archive)?.documents()?.collect();
+    let listed: Vec<list::Listed<'_>> = documents.iter().map(list::Listed::of).collect();
     list::table(&listed, false, false, Limit::none(), &mut table)?;
     let table = String::from_utf8_lossy(&table).into_owned();
     let rows: Vec<&str> = table.lines().collect();
@@ -119,7 +120,7 @@ fn show(folder: &Path) -> anyhow::Result<()> {
     )?;
 
     step("Check every byte of it", "tadoc verify sample.tdc")?;
-    let verified = corpus.verify(&progress)?;
+    let verified = opened.verify(&progress)?;
     progress.finish();
     let documents = units::counted(verified.documents, "document");
     indented(&format!("ok: {documents}, {}", units::counted(verified.bytes, "byte")))?;
@@ -128,15 +129,14 @@ fn show(folder: &Path) -> anyhow::Result<()> {
         "How is the gauge operated? Read it out of the archive",
         &format!("tadoc cat sample.tdc {READ} | head -{LINES}"),
     )?;
-    let mut text = Vec::new();
-    corpus.write_documents(&[corpus.find(READ.as_bytes())?], &mut text, &progress)?;
+    let text = Corpus::open(&archive)?.document(READ)?.read()?;
     let text = String::from_utf8_lossy(&text).into_owned();
     indented(&text.lines().take(LINES).collect::<Vec<_>>().join("\n"))?;
 
     step("Get the files back, byte by byte", "tadoc restore sample.tdc -C copy")?;
     let copy = folder.join("copy");
-    let files = corpus.files(false)?;
-    let restored = corpus.restore(&files, &copy, Existing::Refuse, &progress)?;
+    let files = opened.files(false)?;
+    let restored = opened.restore(&files, &copy, Existing::Refuse, &progress)?;
     progress.finish();
     indented(&format!(
         "{}, {} in copy/",

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::{ArgGroup, Args, ValueHint};
 
-use super::{about, open, summary};
+use tadoc::OpenOptions;
+
+use super::{open, summary};
 use crate::arguments::{self, examples};
 use crate::failure::Outcome;
 use crate::progress::Progress;
@@ -47,20 +49,19 @@ impl Index {
             // First, as a view is of an archive as it is.
             if let Some(index) = self.index {
                 let progress = Progress::new(quiet);
-                let options = memory::options();
-                let bytes =
-                    tadoc_engine::access::store_with(archive, &options, index.into(), &progress);
+                let options = memory::limit(OpenOptions::new());
+                let bytes = options.store_index(archive, index.into(), &progress);
                 progress.finish();
-                let bytes = bytes.map_err(|error| about(archive, error))?;
+                let bytes = bytes?;
                 let line = format!("{}: {} of index", archive.display(), units::size(bytes));
                 summary(quiet, &line);
             }
             if self.view {
                 let corpus = open(archive)?;
                 let progress = Progress::new(quiet);
-                let bytes = tadoc_engine::view::store(&corpus, &progress);
+                let bytes = tadoc::store_view(&corpus, &progress);
                 progress.finish();
-                let bytes = bytes.map_err(|error| about(archive, error))?;
+                let bytes = bytes.map_err(|error| error.of_archive(archive))?;
                 summary(quiet, &format!("{}.view: {}", archive.display(), units::size(bytes)));
             }
         }

@@ -6,11 +6,12 @@ use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
+use tadoc::OpenOptions;
 
 use super::archives::{ArchiveArguments, ReadArguments};
 use crate::arguments::examples;
 use crate::failure::{Outcome, printable};
-use crate::{output, units};
+use crate::{memory, output, units};
 
 /// Show what archives hold and what they cost
 ///
@@ -94,10 +95,10 @@ struct Section {
 
 impl Info {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        self.reading.open(&self.archives.archives, |archives| {
-            for (number, archive) in archives.iter().enumerate() {
-                let corpus = &archive.corpus;
-                let report = Report::new(&archive.path, &corpus.info(), corpus.edits());
+        let options = memory::limit(OpenOptions::new());
+        self.reading.open(&self.archives.archives, options, |corpus| {
+            for (number, (path, archive)) in corpus.archives().enumerate() {
+                let report = Report::new(path, &archive.info(), archive.edits());
                 if self.json {
                     output::print_json(&report)?;
                 } else {
@@ -111,18 +112,13 @@ impl Info {
 }
 
 /// The figures for people.
-pub fn for_people(archive: &Path, info: &tadoc_engine::Info) -> String {
+pub fn for_people(archive: &Path, info: &tadoc::Info) -> String {
     text(&Report::new(archive, info, None))
 }
 
 impl Report {
-    fn new(
-        archive: &Path,
-        info: &tadoc_engine::Info,
-        edits: Option<tadoc_engine::EditsInfo>,
-    ) -> Self {
-        let sum =
-            |figure: fn(&tadoc_engine::SegmentInfo) -> u64| info.segments.iter().map(figure).sum();
+    fn new(archive: &Path, info: &tadoc::Info, edits: Option<tadoc::EditsInfo>) -> Self {
+        let sum = |figure: fn(&tadoc::SegmentInfo) -> u64| info.segments.iter().map(figure).sum();
         let archive_bytes =
             info.archive_bytes + edits.map_or(0, |edits| edits.journal_bytes + edits.torn_bytes);
         let ratio = (info.text_bytes > 0).then(|| archive_bytes as f64 / info.text_bytes as f64);
@@ -132,8 +128,8 @@ impl Report {
             lexer: info.lexer.clone(),
             builder: info.builder.clone(),
             level: match info.level {
-                tadoc_engine::Level::Fast => "fast",
-                tadoc_engine::Level::Dense => "dense",
+                tadoc::Level::Fast => "fast",
+                tadoc::Level::Dense => "dense",
             },
             written_by: info.written_by.clone(),
             archive_bytes,
@@ -286,8 +282,8 @@ fn bytes_by_kind(sections: &[Section]) -> Vec<(String, u64)> {
 mod tests {
     use super::*;
 
-    fn info() -> tadoc_engine::Info {
-        let segment = tadoc_engine::SegmentInfo {
+    fn info() -> tadoc::Info {
+        let segment = tadoc::SegmentInfo {
             first_document: 0,
             documents: 2,
             text_bytes: 1000,
@@ -299,21 +295,18 @@ mod tests {
             root_symbols: 60,
             depth: 3,
         };
-        let section = |kind: &str, segment, bytes| tadoc_engine::SectionInfo {
-            kind: kind.into(),
-            segment,
-            bytes,
-        };
-        tadoc_engine::Info {
+        let section =
+            |kind: &str, segment, bytes| tadoc::SectionInfo { kind: kind.into(), segment, bytes };
+        tadoc::Info {
             version: 1,
             lexer: "words".into(),
             builder: "repair".into(),
-            level: tadoc_engine::Level::Fast,
+            level: tadoc::Level::Fast,
             written_by: "tadoc 0.1.0".into(),
             archive_bytes: 500,
             text_bytes: 2000,
             documents: 3,
-            segments: vec![segment, tadoc_engine::SegmentInfo { depth: 5, ..segment }],
+            segments: vec![segment, tadoc::SegmentInfo { depth: 5, ..segment }],
             sections: vec![
                 section("DOCS", None, 100),
                 section("GRAM", Some(0), 90),

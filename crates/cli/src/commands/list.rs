@@ -5,13 +5,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use clap::Args;
-use tadoc_engine::Document;
-use tadoc_engine::access::Scope;
-use tadoc_engine::answer::{Column, Rows, Value};
+use tadoc::{Column, Corpus, Document, OpenOptions, Rows, Timestamp, Value};
 
-use super::archives::{ArchiveArguments, Archives, DocumentArguments, ReadArguments, WithArchive};
+use super::archives::{ArchiveArguments, DocumentArguments, ReadArguments, WithArchive};
 use crate::arguments::examples;
 use crate::failure::Outcome;
+use crate::memory;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, Limit};
 use crate::units;
@@ -56,14 +55,36 @@ const COLUMNS: &[Column] = &[
     Column::time("modified"),
 ];
 
+/// A document as it is listed.
+#[derive(Debug, Clone, Copy)]
+pub struct Listed<'d> {
+    archive: &'d Path,
+    name: &'d [u8],
+    bytes: u64,
+    modified: Option<Timestamp>,
+    mode: Option<u32>,
+}
+
+impl<'d> Listed<'d> {
+    pub fn of(document: &'d Document) -> Self {
+        Self {
+            archive: document.archive().0,
+            name: document.name(),
+            bytes: document.bytes(),
+            modified: document.modified(),
+            mode: document.mode(),
+        }
+    }
+}
+
 /// Documents as rows; a mode or time that is not known is empty.
 struct Listing<'d> {
-    documents: &'d [&'d Document],
+    documents: &'d [Listed<'d>],
     columns: &'static [Column],
 }
 
 impl<'d> Listing<'d> {
-    fn new(documents: &'d [&'d Document], long: bool) -> Self {
+    fn new(documents: &'d [Listed<'d>], long: bool) -> Self {
         Self { documents, columns: if long { COLUMNS } else { &COLUMNS[..2] } }
     }
 }
@@ -79,7 +100,7 @@ impl Rows for Listing<'_> {
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for document in &self.documents[rows.start as usize..rows.end as usize] {
-            let (name, bytes) = (Value::Text(&document.name), Value::Count(document.bytes));
+            let (name, bytes) = (Value::Text(document.name), Value::Count(document.bytes));
             if self.columns.len() == 2 {
                 each(&[name, bytes]);
             } else {
@@ -94,18 +115,17 @@ impl Rows for Listing<'_> {
 
 impl List {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        self.reading.open(&self.archives.archives, |archives| self.list(&archives))
+        let options = memory::limit(OpenOptions::new());
+        self.reading.open(&self.archives.archives, options, |corpus| self.list(&corpus))
     }
 
-    fn list(&self, archives: &Archives) -> anyhow::Result<Outcome> {
-        let tables = archives.tables()?;
-        let Some(chosen) = self.documents.choose(&tables)? else { return Ok(Outcome::Negative) };
-        let scopes = chosen.scopes(tables.iter().map(|documents| documents.len()));
-        let listed: Vec<(&Path, Vec<&Document>)> = archives
-            .iter()
-            .zip(tables.iter().zip(scopes))
-            .map(|(archive, (documents, scope))| (&*archive.path, chosen_of(documents, scope)))
-            .collect();
+    fn list(&self, corpus: &Corpus) -> anyhow::Result<Outcome> {
+        let Some(chosen) = self.documents.of(corpus.query())? else { return Ok(Outcome::Negative) };
+        let documents: Vec<Document> = match chosen.selected() {
+            Some(ids) => ids.iter().filter_map(|&id| corpus.get(id)).collect(),
+            None => corpus.documents()?.collect(),
+        };
+        let listed: Vec<Listed<'_>> = documents.iter().map(Listed::of).collect();
         if self.format.format() == Format::Table {
             let mut output = self.format.open()?;
             let limit = self.format.limit(&output);
@@ -113,30 +133,19 @@ impl List {
             let result = table(&listed, with_archive, self.long, limit, &mut output);
             output.finish(result)?;
         } else {
-            let columns = self.with_archive.columns(Listing::new(&[], self.long).columns);
+            let listing = Listing::new(&listed, self.long);
+            let columns = self.with_archive.columns(listing.columns);
             let mut writer = RowWriter::open(&self.format, columns)?;
-            for (archive, documents) in &listed {
-                let listing = Listing::new(documents, self.long);
-                let write = |rows: &dyn Rows| writer.write(rows);
-                self.with_archive.write(columns, &listing, &|_| *archive, write)?;
-            }
+            let archive_of = |row: u64| listed[row as usize].archive;
+            let write = |rows: &dyn Rows| writer.write(rows);
+            self.with_archive.write(columns, &listing, &archive_of, write)?;
             writer.finish()?;
         }
         Ok(Outcome::Done)
     }
 }
 
-/// The documents of a scope.
-fn chosen_of(documents: &[Document], scope: Scope) -> Vec<&Document> {
-    match scope {
-        Scope::All => documents.iter().collect(),
-        Scope::Documents(numbers) => {
-            numbers.into_iter().map(|number| &documents[number as usize]).collect()
-        }
-    }
-}
-
-fn mode(document: &Document) -> Option<String> {
+fn mode(document: &Listed<'_>) -> Option<String> {
     document.mode.map(units::mode)
 }
 
@@ -144,17 +153,14 @@ fn mode(document: &Document) -> Option<String> {
 /// people know from `ls`, and not the table that other answers have. The totals are of all
 /// documents, shown or not.
 pub fn table(
-    archives: &[(&Path, Vec<&Document>)],
+    documents: &[Listed<'_>],
     with_archive: bool,
     long: bool,
     mut limit: Limit,
     to: &mut dyn Write,
 ) -> io::Result<()> {
-    let documents = archives
-        .iter()
-        .flat_map(|(archive, documents)| documents.iter().map(move |document| (archive, document)));
-    let shown = limit.take(documents.clone().count() as u64) as usize;
-    for (archive, document) in documents.clone().take(shown) {
+    let shown = limit.take(documents.len() as u64) as usize;
+    for document in &documents[..shown] {
         write!(to, "{:>10}  ", units::size(document.bytes))?;
         if long {
             // To the second; the other formats have the rest.
@@ -162,39 +168,38 @@ pub fn table(
             write!(to, "{:>4}  {modified:<23}  ", mode(document).unwrap_or_default())?;
         }
         if with_archive {
-            write!(to, "{}:", screen::path(archive))?;
+            write!(to, "{}:", screen::path(document.archive))?;
         }
-        writeln!(to, "{}", screen::name(&document.name))?;
+        writeln!(to, "{}", screen::name(document.name))?;
     }
     to.write_all(limit.last_line("document").as_bytes())?;
-    let total = documents.clone().map(|(_, document)| document.bytes).sum();
+    let total = documents.iter().map(|document| document.bytes).sum();
     writeln!(
         to,
         "{:>10}  in {}",
         units::size(total),
-        units::counted(documents.count() as u64, "document")
+        units::counted(documents.len() as u64, "document")
     )
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tadoc_engine::Timestamp;
 
-    fn documents() -> Vec<Document> {
+    fn documents() -> [Listed<'static>; 2] {
         let time = Timestamp { seconds: 0, nanoseconds: 7 };
-        vec![
-            Document { name: b"a,b\t".to_vec(), bytes: 5, modified: Some(time), mode: Some(0o644) },
-            Document { name: b"\x1b\xff".to_vec(), bytes: 2048, modified: None, mode: None },
+        let archive = Path::new("c.tdc");
+        let (modified, mode) = (Some(time), Some(0o644));
+        [
+            Listed { archive, name: b"a,b\t", bytes: 5, modified, mode },
+            Listed { archive, name: b"\x1b\xff", bytes: 2048, modified: None, mode: None },
         ]
     }
 
     #[test]
     fn the_table() {
         let mut bytes = Vec::new();
-        let documents = documents();
-        let listed = [(Path::new("c.tdc"), documents.iter().collect())];
-        table(&listed, false, true, Limit::none(), &mut bytes).unwrap();
+        table(&documents(), false, true, Limit::none(), &mut bytes).unwrap();
         assert_eq!(
             String::from_utf8(bytes).unwrap(),
             "       5 B  0644  1970-01-01 00:00:00 UTC  a,b\\t
@@ -212,7 +217,6 @@ mod tests {
             let arguments =
                 FormatArguments { output: Some(output.clone()), force: true, ..output_only };
             let documents = documents();
-            let documents: Vec<&Document> = documents.iter().collect();
             let listing = Listing::new(&documents, long);
             let mut writer = RowWriter::open(&arguments, listing.columns).unwrap();
             writer.write(&listing).unwrap();

@@ -23,7 +23,7 @@ pub mod verify;
 use std::io::{self, IsTerminal};
 use std::path::Path;
 
-use tadoc_engine::Corpus;
+use tadoc::{Archive, OpenOptions};
 
 use crate::arguments::{Arguments, Command, Threads};
 use crate::failure::{self, Outcome};
@@ -57,26 +57,17 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn on_all_threads(
     work: impl FnOnce() -> anyhow::Result<Outcome> + Send,
 ) -> anyhow::Result<Outcome> {
-    tadoc_engine::threads::install(&Threads::default().pool()?, work)
+    tadoc::threads::install(&Threads::default().pool()?, work)
 }
 
-/// Opens an archive; what goes wrong is told with its path.
-fn open(archive: &Path) -> anyhow::Result<Corpus> {
-    Corpus::open_with(archive, &memory::options()).map_err(|error| about(archive, error))
+/// Opens one archive.
+fn open(archive: &Path) -> tadoc::Result<Archive> {
+    memory::limit(OpenOptions::new()).archive(archive)
 }
 
-/// An error of the library in working on an archive, with the archive's path where it does not tell a path
-/// itself.
-fn about(archive: &Path, error: tadoc_engine::Error) -> anyhow::Error {
-    let path = archive.display().to_string();
-    let tells = match &error {
-        tadoc_engine::Error::Cancelled
-        | tadoc_engine::Error::Io { .. }
-        | tadoc_engine::Error::Exists { .. } => true,
-        other => other.to_string().contains(&path),
-    };
-    let error = anyhow::Error::from(error);
-    if tells { error } else { error.context(path) }
+/// An error of the library in working on an archive, with the archive's path where it names no file.
+fn about(archive: &Path, error: tadoc::Error) -> anyhow::Error {
+    error.of_archive(archive).into()
 }
 
 /// Prints a line for people who watch: to standard error if that is a terminal.

@@ -6,15 +6,15 @@ use std::time::Instant;
 
 use anyhow::Context;
 use clap::{Args, ValueHint};
-use tadoc_engine::text::escape;
-use tadoc_engine::{Corpus, CorpusFile, Document, Error, Existing, SkippedFile, Split};
+use tadoc::text::escape;
+use tadoc::{Archive, Error, Existing, File, SkippedFile, Split, match_names};
 
 use super::{about, open, summary};
 use crate::arguments::examples;
 use crate::failure::{Outcome, print_error};
 use crate::output::Output;
 use crate::progress::Progress;
-use crate::{select, units};
+use crate::units;
 
 /// So many files that were not restored are named; of others the number is told.
 const NAMED: usize = 20;
@@ -121,26 +121,24 @@ impl Restore {
     }
 
     /// The files that are asked for.
-    fn files(&self, corpus: &Corpus) -> anyhow::Result<Vec<CorpusFile>> {
+    fn files(&self, corpus: &Archive) -> anyhow::Result<Vec<File>> {
         let mut files = corpus.files(self.pieces).map_err(|error| about(&self.archive, error))?;
-        let named: Vec<Document> = files.iter().map(|file| file.document.clone()).collect();
-        let found = select::find_all(&[&named], &self.documents);
-        let found = match corpus.split() {
-            Split::Lines if !self.pieces => found.context(
-                "the files of this archive were split into lines, and are asked for by their names; \
-                 --pieces restores single lines",
-            )?,
-            _ => found?,
-        };
-        let mut asked = vec![false; files.len()];
-        found.into_iter().for_each(|place| asked[place] = true);
+        let named: Vec<&[u8]> = files.iter().map(|file| &file.document.name[..]).collect();
+        let mut asked = vec![self.documents.is_empty(); files.len()];
+        for name in &self.documents {
+            let found = match_names(&named, name.as_encoded_bytes());
+            let found = match corpus.split() {
+                Split::Lines if !self.pieces => found.context(
+                    "the files of this archive were split into lines, and are asked for by their names; \
+                     --pieces restores single lines",
+                )?,
+                _ => found?,
+            };
+            found.into_iter().for_each(|place| asked[place] = true);
+        }
         for glob in &self.exclude {
-            let excluded = match select::find(&[&named], glob) {
-                Err(error)
-                    if matches!(error.downcast_ref(), Some(Error::NoSuchDocument { .. })) =>
-                {
-                    continue;
-                }
+            let excluded = match match_names(&named, glob.as_encoded_bytes()) {
+                Err(Error::NoSuchDocument { .. }) => continue,
                 excluded => excluded?,
             };
             excluded.into_iter().for_each(|place| asked[place] = false);
@@ -151,7 +149,7 @@ impl Restore {
     }
 
     /// Writes the documents to standard output.
-    fn print(&self, corpus: &Corpus, files: &[CorpusFile]) -> anyhow::Result<Outcome> {
+    fn print(&self, corpus: &Archive, files: &[File]) -> anyhow::Result<Outcome> {
         let mut places: Vec<usize> = files.iter().flat_map(|file| file.places.clone()).collect();
         places.sort_unstable();
         let mut output = Output::new();

@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
-use tadoc_engine::{Analyzer, Language, StopWords};
+use tadoc::{Analyzer, Language, StopWords};
 
 /// Which words are one term, and which are none.
 #[derive(Debug, Default, Args)]

@@ -4,9 +4,10 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use clap::{Args, ValueHint};
+use tadoc::OpenOptions;
 
 use super::compress::told;
-use super::{about, summary};
+use super::summary;
 use crate::arguments::{Level, examples};
 use crate::failure::Outcome;
 use crate::memory;
@@ -42,16 +43,9 @@ impl Transcode {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
         let progress = Progress::new(quiet);
-        let (options, level) = (memory::options(), self.level.into());
-        let report = tadoc_engine::transcode_with(
-            &self.archive,
-            &options,
-            &self.output,
-            level,
-            self.force,
-            &progress,
-        )
-        .map_err(|error| about(&self.archive, error));
+        let options = memory::limit(OpenOptions::new());
+        let level = self.level.into();
+        let report = options.transcode(&self.archive, &self.output, level, self.force, &progress);
         progress.finish();
         let report = report?;
         summary(quiet, &format!("{}: {}", self.output.display(), told(&report, start)));

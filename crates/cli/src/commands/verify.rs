@@ -4,20 +4,20 @@ use std::path::Path;
 
 use clap::Args;
 use serde::Serialize;
-use tadoc_engine::{EditsInfo, VerifyReport};
+use tadoc::{EditsInfo, OpenOptions, VerifyReport};
 
-use super::about;
 use super::archives::{ArchiveArguments, ReadArguments};
 use crate::arguments::examples;
 use crate::failure::{self, Outcome};
 use crate::progress::Progress;
-use crate::{output, screen, units};
+use crate::{memory, output, screen, units};
 
 /// Check that archives are whole
 ///
 /// Checks every checksum, and that the grammar expands to the recorded digest of every document. Exit
 /// code 1 means damage. Of an archive that was edited, the journal's checksums are checked as well, and that
-/// documents are as long as their edits have made them. Bytes that a crash left of an unfinished edit
+/// documents are as long as their edits have made them; those that edits have not touched are compared with
+/// their digests again. Bytes that a crash left of an unfinished edit
 /// are no damage: they are ignored, and mentioned.
 #[derive(Debug, Args)]
 #[command(after_help = examples!(
@@ -47,7 +47,7 @@ struct Report<'r> {
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Found<'r> {
-    Whole { documents: u64, bytes: u64, sections: u64, edits: u64, torn_bytes: u64 },
+    Whole { documents: u64, compared: u64, bytes: u64, sections: u64, edits: u64, torn_bytes: u64 },
     Damaged { error: &'r str },
 }
 
@@ -67,13 +67,13 @@ impl Verify {
 
     fn verify(&self, archive: &Path, quiet: bool) -> anyhow::Result<Outcome> {
         let progress = Progress::new(quiet);
-        let result = self
-            .reading
-            .corpus(archive)
-            .and_then(|corpus| Ok((corpus.verify(&progress)?, corpus.edits())));
+        let result = memory::limit(OpenOptions::new())
+            .archive(archive)
+            .and_then(|corpus| Ok((corpus.verify(&progress)?, corpus.edits())))
+            .map_err(|error| error.of_archive(archive));
         progress.finish();
-        let damaged = result.as_ref().is_err_and(tadoc_engine::Error::is_damage);
-        match result.map_err(|error| about(archive, error)) {
+        let damaged = result.as_ref().is_err_and(tadoc::Error::is_damage);
+        match result.map_err(anyhow::Error::from) {
             Ok((report, edits)) => self.print_whole(archive, &report, edits)?,
             Err(error) if damaged => {
                 let error = failure::message(&error);
@@ -98,11 +98,11 @@ impl Verify {
         report: &VerifyReport,
         edits: Option<EditsInfo>,
     ) -> anyhow::Result<()> {
-        let VerifyReport { sections, documents, bytes, .. } = *report;
+        let VerifyReport { sections, documents, compared, bytes } = *report;
         let (edits, torn_bytes) =
             edits.map_or((0, 0), |journal| (journal.edits, journal.torn_bytes));
         if self.json {
-            let found = Found::Whole { documents, bytes, sections, edits, torn_bytes };
+            let found = Found::Whole { documents, compared, bytes, sections, edits, torn_bytes };
             return self.print_json(archive, true, found);
         }
         let mut line = match self.archives.archives.len() {
@@ -112,7 +112,11 @@ impl Verify {
         let documents = units::counted(documents, "document");
         line += &format!("ok: {documents}, {}", units::counted(bytes, "byte"));
         if edits > 0 {
-            line += &format!(", with a journal of {}", units::counted(edits, "edit"));
+            line += &format!(
+                ", with a journal of {}; digests of {} compared",
+                units::counted(edits, "edit"),
+                units::counted(compared, "document")
+            );
         }
         line.push('\n');
         if torn_bytes > 0 {

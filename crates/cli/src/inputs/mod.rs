@@ -16,8 +16,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use tadoc_engine::new_file::Destination;
-use tadoc_engine::{Input, NamesFrom, Naming, Source, Timestamp};
+use tadoc::files::Destination;
+use tadoc::{Input, NamesFrom, Naming, Source, Timestamp};
 
 use crate::units;
 
@@ -241,7 +241,7 @@ impl Collector<'_> {
                 self.folder(&path, &resolved, &name)?;
             } else if self.output.as_ref() == Some(&resolved) {
                 // The archive that is being replaced.
-            } else if tadoc_engine::corpus::is_unfinished(entry.file_name().as_encoded_bytes()) {
+            } else if tadoc::files::is_unfinished(entry.file_name().as_encoded_bytes()) {
                 self.skip(path, Reason::Unfinished, None);
             } else if metadata.is_file() {
                 self.file(&path, name, &metadata)?;
@@ -278,7 +278,7 @@ impl Collector<'_> {
                 let content = content.to_vec();
                 let from = path.to_owned();
                 let whole = self.request.skip_unreadable;
-                let open: tadoc_engine::compress::Opener = Box::new(move || {
+                let open: tadoc::Opener = Box::new(move || {
                     let content = compression.reader(Box::new(File::open(from)?))?;
                     // What fails in the middle can be left out only if nothing of it was taken.
                     if whole { decompress::read_whole(content) } else { Ok(content) }
@@ -311,8 +311,7 @@ impl Collector<'_> {
         O: FnOnce() -> io::Result<Box<dyn io::Read + Send>> + Send + 'static,
     {
         let decompress = self.request.decompress;
-        let opener: tadoc_engine::compress::Opener =
-            Box::new(move || detected(open()?, decompress));
+        let opener: tadoc::Opener = Box::new(move || detected(open()?, decompress));
         let source = Source::Stream(path, opener);
         self.add(Input { name: name.whole(), source, modified: None, mode: None });
     }

@@ -20,11 +20,7 @@ fn run(request: &Request) -> anyhow::Result<Collected> {
 }
 
 fn names(collected: &Collected) -> Vec<String> {
-    collected
-        .inputs
-        .iter()
-        .map(|input| tadoc_engine::text::escape(&input.name).to_string())
-        .collect()
+    collected.inputs.iter().map(|input| tadoc::text::escape(&input.name).to_string()).collect()
 }
 
 fn folder(files: &[&str]) -> TempDir {

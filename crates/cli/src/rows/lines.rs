@@ -9,16 +9,15 @@ use std::io::Write;
 use std::ops::Range;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use tadoc_engine::Timestamp;
-use tadoc_engine::answer::{Column, Rows, Value};
-use tadoc_engine::text::escape;
+use tadoc::Timestamp;
+use tadoc::text::escape;
+use tadoc::{Column, Rows, Value};
 
 use super::parallel::Buffers;
 use super::scan::is_plain;
 use super::utf8::as_utf8;
 use crate::output::Output;
 use crate::screen::{self, Notation};
-use crate::units;
 
 /// How a row becomes a line.
 pub trait Line: Sync {
@@ -107,7 +106,7 @@ pub fn real(value: f64, to: &mut Vec<u8>) {
 
 /// A moment as RFC 3339 has it; nothing where it is not known.
 fn moment(time: Option<Timestamp>, to: &mut Vec<u8>) {
-    to.extend_from_slice(time.map(units::moment).unwrap_or_default().as_bytes());
+    to.extend_from_slice(time.map_or_else(String::new, |time| time.to_string()).as_bytes());
 }
 
 /// The names of columns, with `separator` between them.

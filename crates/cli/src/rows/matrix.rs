@@ -6,7 +6,7 @@
 use std::io::Write;
 
 use anyhow::ensure;
-use tadoc_engine::answer::{Column, ColumnKind, Entries, Value};
+use tadoc::{Column, ColumnKind, Entries, Value};
 
 use super::lines::real;
 use super::parallel::Buffers;

@@ -32,7 +32,7 @@ mod tests;
 pub use arguments::{Format, FormatArguments};
 
 use anyhow::bail;
-use tadoc_engine::answer::{Column, Entries, Rows};
+use tadoc::{Column, Entries, Rows};
 
 use crate::output::Output;
 

@@ -8,15 +8,15 @@
 //! terminal gets the first 100 rows, unless all are asked for, and a last line that says how many
 //! there are.
 //!
-//! Text is escaped as [`visible`](tadoc_engine::text::visible) has it, so that nothing in it steers the
+//! Text is escaped as [`visible`](tadoc::text::visible) has it, so that nothing in it steers the
 //! terminal. 200 to 600 ns a row.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
 
 use anstyle::{AnsiColor, Style};
-use tadoc_engine::Timestamp;
-use tadoc_engine::answer::{Column, ColumnKind, Rows, Value};
+use tadoc::Timestamp;
+use tadoc::{Column, ColumnKind, Rows, Value};
 use unicode_width::UnicodeWidthStr;
 
 use super::lines::{Line, Lines};

@@ -5,8 +5,8 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use tadoc_engine::answer::{Column, Entries, Rows, Value};
-use tadoc_engine::text::unescape;
+use tadoc::text::unescape;
+use tadoc::{Column, Entries, Rows, Value};
 
 use super::utf8::from_utf8;
 use super::{Format, FormatArguments, RowWriter};

@@ -213,3 +213,20 @@ fn a_reader_that_has_seen_enough_is_no_error() {
         assert_eq!(output.status.code(), Some(0), "{command}");
     }
 }
+
+/// The name of an archive is told also where the message has it in one of its words.
+#[test]
+fn an_archive_with_a_short_name_is_told() {
+    let folder = Folder::with(&["x"]);
+    folder.run(&["compress", "x", "-o", "c.tdc"]).succeeds();
+    std::fs::copy(folder.path("c.tdc"), folder.path("a")).unwrap();
+    folder.run(&["extract", "a", "x", "1000000", "1"]).exits(2).says("tadoc: a: offset 1000000 ");
+    folder.run(&["rename", "a", "x", "x/../y"]).exits(2).says("tadoc: a: ");
+    let mut bytes = folder.read("a");
+    bytes.truncate(bytes.len() / 2);
+    folder.write("a", bytes);
+    for command in [&["verify", "a"][..], &["list", "a"], &["append", "a", "x", "--text", "y"]] {
+        let code = if command[0] == "verify" { 1 } else { 2 };
+        folder.run(command).exits(code).says("tadoc: a: ");
+    }
+}

@@ -17,7 +17,7 @@ use std::ops::Range;
 use crate::Result;
 use crate::archive::Timestamp;
 
-pub use self::texts::TermTexts;
+pub use self::texts::{Names, Texts};
 
 /// What the values of a column are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -115,9 +115,9 @@ pub trait Entries: Rows {
 #[derive(Debug, Clone, Copy)]
 pub struct Labels<'a> {
     /// The terms of the view that was asked.
-    pub terms: TermTexts<'a>,
+    pub terms: Texts<'a>,
     /// The names of all documents of the corpus, by their numbers.
-    pub documents: &'a [&'a [u8]],
+    pub documents: Texts<'a>,
 }
 
 /// Where an answer goes on: behind the parts that were pulled. The default is the beginning. A position is good for the answer

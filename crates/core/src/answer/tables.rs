@@ -269,7 +269,7 @@ struct TableRows<'a> {
 
 impl TableRows<'_> {
     fn name_of(&self, place: u32) -> Value<'_> {
-        Value::Text(self.labels.documents[self.answer.documents[place as usize] as usize])
+        Value::Text(self.labels.documents.get(self.answer.documents[place as usize]))
     }
 }
 
@@ -400,6 +400,7 @@ impl Answer for TableAnswer {
 mod tests {
     use super::*;
     use crate::Terms;
+    use crate::answer::Names;
 
     /// Documents 1 and 3 of the corpus were asked, and one between them that is empty.
     const ASKED: &[u32] = &[1, 2, 3];
@@ -418,7 +419,8 @@ mod tests {
     /// The rows of a table, visited at once; and by every other range of rows, which must give the same.
     fn rows(table: Table) -> Vec<String> {
         let terms = Terms::new(b"abcd".to_vec(), vec![1, 2, 3, 4]).unwrap();
-        let labels = Labels { terms: terms.texts(), documents: &[b"x0", b"x1", b"x2", b"x3"] };
+        let names = Names::from_iter(["x0", "x1", "x2", "x3"]);
+        let labels = Labels { terms: terms.texts(), documents: names.texts() };
         let answer = TableAnswer::new(table, ASKED.into());
         let mut all = Vec::new();
         let columns = answer.columns();
@@ -497,7 +499,7 @@ mod tests {
     #[test]
     fn a_matrix_numbers_the_terms_that_occur() {
         let terms = Terms::new(b"abcd".to_vec(), vec![1, 2, 3, 4]).unwrap();
-        let labels = Labels { terms: terms.texts(), documents: &[] };
+        let labels = Labels { terms: terms.texts(), documents: Default::default() };
         let table = VectorTable {
             ends: vec![2, 2, 3],
             items: vec![3, 1, 1],

@@ -1,7 +1,7 @@
-//! The texts of terms, for rows that show millions of them in any order.
+//! The texts that rows show for numbers: terms, of which rows show millions in any order, and names of documents.
 //!
 //! A text is two look-ups: where it ends, and its bytes. Of a large vocabulary neither is in a cache, so that rows would take what
-//! memory takes to answer, twice a term. [`TermTexts::ask_ahead`] asks for both some rows before they are shown.
+//! memory takes to answer, twice a term. [`Texts::ask_ahead`] asks for both some rows before they are shown.
 
 use crate::packed::prefetch;
 
@@ -9,14 +9,14 @@ use crate::packed::prefetch;
 /// and few enough that what was asked for is still there.
 const AHEAD: usize = 12;
 
-/// The texts of the terms of a view, where they lie.
-#[derive(Debug, Clone, Copy)]
-pub struct TermTexts<'a> {
+/// Texts that lie one after the other: the terms of a view, or the names of documents.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Texts<'a> {
     pub(crate) bytes: &'a [u8],
     pub(crate) ends: &'a [u64],
 }
 
-impl<'a> TermTexts<'a> {
+impl<'a> Texts<'a> {
     /// How many there are.
     pub fn len(self) -> u32 {
         self.ends.len() as u32
@@ -27,15 +27,15 @@ impl<'a> TermTexts<'a> {
         self.ends.is_empty()
     }
 
-    /// The bytes of a term.
+    /// One of them.
     ///
     /// # Panics
-    /// If there is no such term.
+    /// If there is no such number.
     #[inline]
-    pub fn get(self, term: u32) -> &'a [u8] {
-        let term = term as usize;
-        let start = if term == 0 { 0 } else { self.ends[term - 1] };
-        &self.bytes[start as usize..self.ends[term] as usize]
+    pub fn get(self, number: u32) -> &'a [u8] {
+        let number = number as usize;
+        let start = if number == 0 { 0 } else { self.ends[number - 1] };
+        &self.bytes[start as usize..self.ends[number] as usize]
     }
 
     /// Asks for the memory of what keys need that are shown soon, when the one at `place` is shown; `terms` gives the terms of a key.
@@ -55,6 +55,37 @@ impl<'a> TermTexts<'a> {
                 prefetch(self.bytes, start.map_or(0, |&start| start as usize));
             }
         }
+    }
+}
+
+/// The names of the documents of a corpus, in order: 8 bytes for each beside its own.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Names {
+    bytes: Vec<u8>,
+    ends: Vec<u64>,
+}
+
+impl Names {
+    /// The names, where they lie.
+    pub fn texts(&self) -> Texts<'_> {
+        Texts { bytes: &self.bytes, ends: &self.ends }
+    }
+}
+
+impl<N: AsRef<[u8]>> Extend<N> for Names {
+    fn extend<I: IntoIterator<Item = N>>(&mut self, names: I) {
+        for name in names {
+            self.bytes.extend_from_slice(name.as_ref());
+            self.ends.push(self.bytes.len() as u64);
+        }
+    }
+}
+
+impl<N: AsRef<[u8]>> FromIterator<N> for Names {
+    fn from_iter<I: IntoIterator<Item = N>>(names: I) -> Self {
+        let mut all = Self::default();
+        all.extend(names);
+        all
     }
 }
 

@@ -1,5 +1,7 @@
 //! What an archive says about itself and its documents.
 
+use std::fmt;
+
 /// How an archive is encoded: two levels of one format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Level {
@@ -36,6 +38,37 @@ pub struct Timestamp {
     pub seconds: i64,
     /// Nanoseconds on top, below a thousand million.
     pub nanoseconds: u32,
+}
+
+impl fmt::Display for Timestamp {
+    /// As RFC 3339 has it, in UTC: `2024-05-01T12:24:05Z`, with nine digits of the second where it is not whole.
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let days = self.seconds.div_euclid(86_400);
+        let second = self.seconds.rem_euclid(86_400);
+        let (year, month, day) = date(days);
+        let (hour, minute, second) = (second / 3600, second / 60 % 60, second % 60);
+        write!(formatter, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
+        match self.nanoseconds {
+            0 => formatter.write_str("Z"),
+            nanoseconds => write!(formatter, ".{nanoseconds:09}Z"),
+        }
+    }
+}
+
+/// Year, month and day of a day counted from 1970-01-01, in the Gregorian calendar. Years are counted
+/// from March, so that the leap day is the last of its year.
+fn date(days: i64) -> (i64, i64, i64) {
+    let days = days + 719_468; // from 0000-03-01
+    let era = days.div_euclid(146_097);
+    let day_of_era = days.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    let year = era * 400 + year_of_era + i64::from(month <= 2);
+    (year, month, day)
 }
 
 /// One document of the corpus.

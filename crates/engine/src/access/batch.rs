@@ -96,7 +96,7 @@ fn scope(document: Option<u32>) -> Scope {
     document.map_or(Scope::All, |document| Scope::Documents(vec![document]))
 }
 
-impl Access<'_> {
+impl Access {
     /// Runs operations on all threads of the pool that it is called in, and gives their results in the same order; one that fails
     /// does not stop the others. Memory: the results, and while there are searches the postings of one segment.
     pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
@@ -209,7 +209,7 @@ impl Access<'_> {
         &self,
         operations: &[Operation],
         numbers: &[u32],
-        reader: &mut Reader<'_, '_>,
+        reader: &mut Reader<'_>,
         pipeline: &mut Pipeline,
         done: &mut Vec<(u32, Result<Outcome>)>,
     ) {
@@ -228,7 +228,7 @@ impl Access<'_> {
                 continue;
             };
             let left = part.offset + part.bytes - offset;
-            let ends = part.offset + part.bytes == self.documents[document as usize].bytes;
+            let ends = part.offset + part.bytes == self.documents()[document as usize].bytes;
             if left < length && !ends {
                 done.extend(
                     self.run_alone(&operations[number as usize], reader)
@@ -253,7 +253,7 @@ impl Access<'_> {
     fn run_group(
         &self,
         group: &[(u32, Part, Request)],
-        reader: &mut Reader<'_, '_>,
+        reader: &mut Reader<'_>,
         pipeline: &mut Pipeline,
         done: &mut Vec<(u32, Result<Outcome>)>,
     ) {
@@ -282,11 +282,7 @@ impl Access<'_> {
     }
 
     /// Runs an operation, unless it is a search or counts like one.
-    fn run_alone(
-        &self,
-        operation: &Operation,
-        reader: &mut Reader<'_, '_>,
-    ) -> Option<Result<Outcome>> {
+    fn run_alone(&self, operation: &Operation, reader: &mut Reader<'_>) -> Option<Result<Outcome>> {
         Some(match operation {
             Operation::Search { .. } => return None,
             &Operation::Extract { document, offset, length } => {

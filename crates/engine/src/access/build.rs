@@ -189,7 +189,7 @@ fn count_on_rules(slices: &Slices<'_>, root: Range<usize>, add: &mut impl FnMut(
 }
 
 /// How often each word of a segment is in each of its documents.
-pub(super) fn word_documents(segment: &Segment<'_>) -> Result<WordDocuments> {
+pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
     let slices = segment.slices()?;
     let words = segment.tokens().word_count() as usize;
     let mut word_of_token = vec![0_u32; segment.word_token_count() as usize];

@@ -47,7 +47,7 @@ pub(super) struct Passed {
 
 impl<'a> Counts<'a> {
     /// Counts in all rules.
-    pub(super) fn new(number: usize, segment: &'a Segment<'_>, phrase: &'a Phrase) -> Result<Self> {
+    pub(super) fn new(number: usize, segment: &'a Segment, phrase: &'a Phrase) -> Result<Self> {
         let slices = segment.slices()?;
         let terms = phrase.tokens(number, segment)?;
         let rules = slices.rule_count() as usize;

@@ -11,12 +11,12 @@ use crate::error::Result;
 
 /// A token of a document.
 #[derive(Debug, Clone)]
-pub(super) struct Cursor<'a, 'c> {
-    access: &'a Access<'c>,
+pub(super) struct Cursor<'a> {
+    access: &'a Access,
     /// Parts of the document, and which of them it is in.
     parts: &'a [Part],
     part: usize,
-    segment: &'a Segment<'c>,
+    segment: &'a Segment,
     slices: Cow<'a, Slices<'a>>,
     /// The place in the root, and below it in each rule: what can be gone through, and where it is.
     root: (Range<usize>, usize),
@@ -26,10 +26,10 @@ pub(super) struct Cursor<'a, 'c> {
     offset: u64,
 }
 
-impl<'a, 'c> Cursor<'a, 'c> {
+impl<'a> Cursor<'a> {
     /// The token in which byte `inner` of the text of a place is; `offset` is where that byte is in the document.
     pub(super) fn new(
-        access: &'a Access<'c>,
+        access: &'a Access,
         slices: &'a Slices<'a>,
         part: &Part,
         place: usize,
@@ -76,7 +76,7 @@ impl<'a, 'c> Cursor<'a, 'c> {
         self.parts[self.part].segment as usize
     }
 
-    pub(super) fn segment(&self) -> &'a Segment<'c> {
+    pub(super) fn segment(&self) -> &'a Segment {
         self.segment
     }
 

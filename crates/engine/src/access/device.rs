@@ -40,8 +40,8 @@ const BYTES_OF_PLACE: u64 = 20;
 
 /// An archive opened for random access on a device.
 #[derive(Debug)]
-pub struct DeviceAccess<'a, 'c> {
-    access: &'a Access<'c>,
+pub struct DeviceAccess {
+    access: Arc<Access>,
     device: Arc<Device>,
     /// The segments that have room.
     segments: Vec<Option<ResidentText>>,
@@ -66,7 +66,7 @@ struct Rows<'s> {
 }
 
 impl<'s> Rows<'s> {
-    fn new(segment: &'s Segment<'_>) -> Result<Self> {
+    fn new(segment: &'s Segment) -> Result<Self> {
         let slices = segment.slices()?;
         let starts = segment.tokens().map_words(|_, tokens| Some(tokens.start))?;
         let rules = slices.rule_count();
@@ -120,12 +120,12 @@ struct Asked<'o> {
     document: u32,
 }
 
-impl<'a, 'c> DeviceAccess<'a, 'c> {
+impl DeviceAccess {
     /// Brings the segments of an archive to a device, as many as have room there beside batches.
     ///
     /// # Errors
     /// [`Error::Gpu`] if the device fails or a segment is more than it can do.
-    pub fn new(access: &'a Access<'c>, device: Arc<Device>) -> Result<Self> {
+    pub fn new(access: Arc<Access>, device: Arc<Device>) -> Result<Self> {
         let mut own = Self {
             access,
             device,
@@ -133,7 +133,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
             inserted: HashMap::new(),
             spans: Mutex::default(),
         };
-        for number in 0..access.segment_count() {
+        for number in 0..own.access.segment_count() {
             let least = own.device.info().memory / SHARE_OF_BATCHES;
             let resident = match own.load(number)? {
                 Ok(resident) => {
@@ -207,7 +207,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
         results.resize_with(operations.len(), || None);
         let words: Vec<Cow<'_, [u8]>> =
             operations.par_iter().map(|operation| self.single_word(operation)).collect();
-        let mut segments: Vec<OfSegment<'_>> = Vec::new();
+        let mut segments: Vec<OfSegment> = Vec::new();
         segments.resize_with(self.segments.len(), OfSegment::default);
         let mut rest = Vec::new();
         for (number, operation) in operations.iter().enumerate() {
@@ -303,7 +303,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
 
     /// The parts of some bytes of a document as it is now, each with where they start in it and how many are asked of it.
     fn stretches(&self, document: u32, offset: u64, length: u64) -> Result<Vec<(Part, u64, u64)>> {
-        let access = self.access;
+        let access = &self.access;
         let parts = access.parts_of_document(document)?;
         let first = access.first_parts[document as usize] as usize;
         let mut stretches = Vec::new();
@@ -319,7 +319,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
             at = at.saturating_sub(of_part);
         }
         if offset > bytes {
-            let name = access.documents[document as usize].name.clone();
+            let name = access.documents()[document as usize].name.clone();
             return Err(Error::OffsetPastEnd { name, offset, bytes });
         }
         Ok(stretches)
@@ -334,7 +334,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
     fn run_segment(
         &self,
         number: usize,
-        of_segment: &OfSegment<'_>,
+        of_segment: &OfSegment,
         results: &mut [Option<Result<Outcome>>],
     ) -> Result<()> {
         let OfSegment { extracts, counts, searches } = of_segment;
@@ -486,7 +486,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
         let together = in_sequence(&inserts, |document| self.bytes(document));
         let together = together.map_err(|OutsideDocument { number, bytes }| {
             let (document, offset, _) = inserts[number];
-            let name = self.access.documents[document as usize].name.clone();
+            let name = self.access.documents()[document as usize].name.clone();
             Error::OffsetPastEnd { name, offset: offset.unwrap_or(bytes), bytes }
         })?;
         let edits: Vec<Edit<'_>> = together
@@ -523,7 +523,7 @@ impl<'a, 'c> DeviceAccess<'a, 'c> {
             at = at.saturating_sub(of_part);
         }
         found.filter(|_| offset <= Some(bytes)).ok_or_else(|| {
-            let name = self.access.documents[document as usize].name.clone();
+            let name = self.access.documents()[document as usize].name.clone();
             Error::OffsetPastEnd { name, offset: offset.unwrap_or(0), bytes }
         })
     }

@@ -1,23 +1,67 @@
 //! Ranked search: the documents that fit some words best, by BM25.
 //!
 //! A document's score is the sum over the distinct words of `idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * length / average))`,
-//! with `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`, `k1` = 1.2 and `b` = 0.75; lengths are in words, and `N` and the average are
-//! those of the documents asked about, in all archives. Required and excluded phrases choose among the documents that have a
-//! score, and do not change it. Cost: the documents of each word, which a fast index has ready, O(1) a document for its
-//! length, and a search in the documents with a score for each phrase.
+//! with `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`; lengths are in words, and `N` and the average
+//! are those of the documents asked about, in all archives. Required and excluded phrases choose
+//! among the documents that have a score, and do not change it. Cost: the documents of each word,
+//! which a fast index has ready, O(1) a document that has one for its length, O(1) a segment for the
+//! average (of a scope that is not all documents, O(1) a document), and a search in the documents
+//! with a score for each phrase.
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
+use std::collections::btree_map::{BTreeMap, Entry};
 
 use super::phrase::{Phrase, words};
 use super::segment::Measure;
 use super::{Access, Scope};
 use crate::analyzer::Analyzer;
+use crate::corpus::Part;
 use crate::error::{Error, Result};
 
-/// How soon more occurrences of a word stop to count.
-const K1: f64 = 1.2;
-/// How much the length of a document counts.
-const B: f64 = 0.75;
+/// The parameters of BM25.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Bm25 {
+    k1: f64,
+    b: f64,
+}
+
+impl Bm25 {
+    /// `k1` says how slowly further occurrences of a word stop to count, from 0, where all that
+    /// counts is whether it occurs; `b` how much the length of a document counts, from 0 (not at
+    /// all) to 1.
+    ///
+    /// # Errors
+    /// [`Error::BadParameter`] of one that is out of its range.
+    ///
+    /// ```
+    /// use tadoc_engine::access::Bm25;
+    /// assert_eq!(Bm25::new(1.2, 0.75).unwrap(), Bm25::default());
+    /// assert!(Bm25::new(1.2, 1.75).is_err());
+    /// ```
+    pub fn new(k1: f64, b: f64) -> Result<Self> {
+        let bad = |name, given, range| Error::BadParameter { name, given, range };
+        if !(k1 >= 0.0 && k1.is_finite()) {
+            return Err(bad("k1", k1, "0 or more"));
+        }
+        if !(0.0..=1.0).contains(&b) {
+            return Err(bad("b", b, "0 to 1"));
+        }
+        Ok(Self { k1, b })
+    }
+
+    /// How much a word counts that is `tf` times in a document of this length.
+    fn weight(self, tf: f64, length: f64, average: f64) -> f64 {
+        let Self { k1, b } = self;
+        tf * (k1 + 1.0) / (tf + k1 * (1.0 - b + b * length / average))
+    }
+}
+
+impl Default for Bm25 {
+    /// `k1` = 1.2 and `b` = 0.75.
+    fn default() -> Self {
+        Self { k1: 1.2, b: 0.75 }
+    }
+}
 
 /// A document that fits.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,7 +75,7 @@ pub struct Found {
 }
 
 /// What documents are found by.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Query {
     /// Any text: its distinct words are looked for.
     pub words: Vec<u8>,
@@ -39,6 +83,8 @@ pub struct Query {
     pub required: Vec<Vec<u8>>,
     /// Texts whose words a document must not have in a row.
     pub excluded: Vec<Vec<u8>>,
+    /// How scores are made.
+    pub bm25: Bm25,
 }
 
 /// The documents of several archives that fit best, best first; of those that fit alike, in order. At most `most`. The archives
@@ -48,7 +94,7 @@ pub struct Query {
 /// [`Error::NoWord`] if the query has no word, or one of its phrases none; [`Error::BadChoice`] if a scope has documents that
 /// are not there.
 pub fn find(
-    archives: &[(&Access<'_>, &Scope)],
+    archives: &[(&Access, &Scope)],
     query: &Query,
     analyzer: &Analyzer,
     most: usize,
@@ -65,12 +111,13 @@ pub fn find(
     if terms.is_empty() {
         return Err(Error::NoWord { given: query.words.clone() });
     }
-    let lengths: Vec<BTreeMap<u32, u64>> = archives
-        .iter()
-        .map(|(access, scope)| access.lengths_in_words(scope))
-        .collect::<Result<_>>()?;
-    let documents = lengths.iter().map(BTreeMap::len).sum::<usize>() as f64;
-    let average = lengths.iter().flat_map(BTreeMap::values).sum::<u64>() as f64 / documents;
+    let (mut documents, mut words) = (0, 0_u64);
+    for (access, scope) in archives {
+        documents += access.documents_of(scope);
+        words = access.count_words(scope)?.saturating_add(words);
+    }
+    let (documents, average) = (documents as f64, words as f64 / documents as f64);
+    let mut lengths: BTreeMap<(usize, u32), f64> = BTreeMap::new();
     let mut scores: BTreeMap<(usize, u32), f64> = BTreeMap::new();
     for term in terms {
         let mut counts = Vec::new();
@@ -83,8 +130,14 @@ pub fn find(
         let having = counts.len() as f64;
         let idf = (1.0 + (documents - having + 0.5) / (having + 0.5)).ln();
         for (archive, document, count) in counts {
-            let (tf, length) = (count as f64, lengths[archive][&document] as f64);
-            let weight = tf * (K1 + 1.0) / (tf + K1 * (1.0 - B + B * length / average));
+            let length = match lengths.entry((archive, document)) {
+                Entry::Occupied(known) => *known.get(),
+                Entry::Vacant(entry) => {
+                    let (access, _) = archives[archive];
+                    *entry.insert(access.words_in(access.parts_of_document(document)?)? as f64)
+                }
+            };
+            let weight = query.bm25.weight(count as f64, length, average);
             *scores.entry((archive, document)).or_default() += idf * weight;
         }
     }
@@ -103,7 +156,7 @@ pub fn find(
     Ok(found)
 }
 
-impl Access<'_> {
+impl Access {
     /// The documents of this archive that fit some words best: [`find`] for one archive, and words alone.
     ///
     /// # Errors
@@ -143,17 +196,40 @@ impl Access<'_> {
         Ok(documents.into_iter().collect())
     }
 
-    /// How many words each document of a scope has.
-    fn lengths_in_words(&self, scope: &Scope) -> Result<BTreeMap<u32, u64>> {
-        let mut lengths = BTreeMap::new();
-        for part in self.parts_of_scope(scope)? {
+    /// How many documents a scope has.
+    fn documents_of(&self, scope: &Scope) -> usize {
+        match scope {
+            Scope::All => self.documents().len(),
+            Scope::Documents(documents) => documents.len(),
+        }
+    }
+
+    /// How many words the documents of a scope have. Those of all are counted once.
+    fn count_words(&self, scope: &Scope) -> Result<u64> {
+        let Scope::All = scope else { return self.words_in(&self.parts_of_scope(scope)?) };
+        if let Some(&words) = self.words.get() {
+            return Ok(words);
+        }
+        let mut words = 0_u64;
+        for number in 0..self.segment_count() {
+            let segment = self.segment(number)?;
+            let own = segment.slices()?.before(Measure::Words, segment.root_length());
+            words = own.saturating_add(words);
+        }
+        Ok(*self.words.get_or_init(|| words))
+    }
+
+    /// How many words some parts of documents have.
+    fn words_in(&self, parts: &[Part]) -> Result<u64> {
+        let mut words = 0_u64;
+        for part in parts {
             let segment = self.segment(part.segment as usize)?;
             let slices = segment.slices()?;
             let root = segment.document_root(part.place as usize);
             let before = slices.before(Measure::Words, root.start);
-            *lengths.entry(part.document).or_default() +=
-                slices.before(Measure::Words, root.end).saturating_sub(before);
+            let own = slices.before(Measure::Words, root.end).saturating_sub(before);
+            words = own.saturating_add(words);
         }
-        Ok(lengths)
+        Ok(words)
     }
 }

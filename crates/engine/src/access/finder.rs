@@ -28,14 +28,12 @@ pub(super) enum Places<'p> {
     List(std::slice::Iter<'p, u32>),
 }
 
-/// A search of one part that can be paused.
+/// A search of one part that can be paused. It borrows nothing but a list of places, so that whoever
+/// pulls offsets can keep it.
 #[derive(Debug)]
-pub(super) struct Finder<'f, 'a, 'c> {
-    search: &'f SegmentSearch<'a, 'c>,
-    /// What is known of rules; if nothing, all tokens are looked at.
-    occurrences: Option<&'f Occurrences>,
+pub(super) struct Finder<'p> {
     part: Part,
-    places: Places<'f>,
+    places: Places<'p>,
     /// The place that is being looked at, where its text starts, and where the symbol on top of the stack does.
     place: usize,
     base: u64,
@@ -44,60 +42,65 @@ pub(super) struct Finder<'f, 'a, 'c> {
     stack: Vec<Range<usize>>,
 }
 
-impl<'f, 'a, 'c> Finder<'f, 'a, 'c> {
-    pub(super) fn new(
-        search: &'f SegmentSearch<'a, 'c>,
-        part: &Part,
-        places: Places<'f>,
-        occurrences: Option<&'f Occurrences>,
-    ) -> Self {
+/// What a search goes by: the phrase in a segment, and what is known of rules; if that is nothing, all
+/// tokens are looked at.
+pub(super) type Known<'f, 'a> = (&'f SegmentSearch<'a>, Option<&'f Occurrences>);
+
+impl<'p> Finder<'p> {
+    pub(super) fn new(part: &Part, places: Places<'p>) -> Self {
         let (place, base, at) = (usize::MAX, 0, 0);
-        Self { search, occurrences, part: *part, places, place, base, at, stack: Vec::new() }
+        Self { part: *part, places, place, base, at, stack: Vec::new() }
     }
 
     /// Appends offsets of the phrase until there are `most` new ones, or a few more, or some times as many of the pivot
-    /// were looked at, or no place is left; tells whether there may be more.
-    pub(super) fn fill(&mut self, most: usize, into: &mut Vec<u64>) -> Result<bool> {
+    /// were looked at, or no place is left; tells whether there may be more. `known` is the same at every call.
+    pub(super) fn fill(
+        &mut self,
+        known: Known<'_, '_>,
+        most: usize,
+        into: &mut Vec<u64>,
+    ) -> Result<bool> {
+        let search = known.0;
         let enough = into.len().saturating_add(most);
         let (mut first, mut looked_at) = (into.len(), 0);
         while into.len() < enough && looked_at < LOOKED_AT * most {
-            let symbol = match walk::next_symbol(&self.search.slices, &mut self.stack) {
+            let symbol = match walk::next_symbol(&search.slices, &mut self.stack) {
                 Some(symbol) => symbol,
                 None => {
-                    self.search.keep_phrases(&self.part, self.place, self.base, first, into)?;
+                    search.keep_phrases(&self.part, self.place, self.base, first, into)?;
                     first = into.len();
                     if first >= enough {
                         return Ok(true);
                     }
-                    match self.next_place() {
+                    match self.next_place(known) {
                         Some(symbol) => symbol,
                         None => return Ok(false),
                     }
                 }
             };
             let before = into.len();
-            self.symbol(symbol, into)?;
+            self.symbol(known, symbol, into)?;
             looked_at += into.len() - before;
             if into.len() >= enough {
                 // Of offsets of the pivot perhaps few are of the phrase.
-                self.search.keep_phrases(&self.part, self.place, self.base, first, into)?;
+                search.keep_phrases(&self.part, self.place, self.base, first, into)?;
                 first = into.len();
             }
         }
-        self.search.keep_phrases(&self.part, self.place, self.base, first, into)?;
+        search.keep_phrases(&self.part, self.place, self.base, first, into)?;
         Ok(true)
     }
 
     /// The symbol of the next place that has the pivot.
-    fn next_place(&mut self) -> Option<u32> {
-        let slices = &self.search.slices;
+    fn next_place(&mut self, (search, occurrences): Known<'_, '_>) -> Option<u32> {
+        let slices = &search.slices;
         loop {
             let place = match &mut self.places {
                 Places::Range(range) => range.next()?,
                 Places::List(list) => *list.next()? as usize,
             };
             let symbol = slices.root(place);
-            if self.occurrences.is_some_and(|occurrences| !occurrences.is_in(symbol)) {
+            if occurrences.is_some_and(|occurrences| !occurrences.is_in(symbol)) {
                 continue;
             }
             // From the place before, if that is near, else from a sample.
@@ -114,8 +117,13 @@ impl<'f, 'a, 'c> Finder<'f, 'a, 'c> {
     }
 
     /// Looks at a symbol that starts where the search is.
-    fn symbol(&mut self, symbol: u32, into: &mut Vec<u64>) -> Result<()> {
-        let SegmentSearch { slices, segment, tokens, .. } = self.search;
+    fn symbol(
+        &mut self,
+        (search, occurrences): Known<'_, '_>,
+        symbol: u32,
+        into: &mut Vec<u64>,
+    ) -> Result<()> {
+        let SegmentSearch { slices, segment, tokens, .. } = search;
         let bytes = slices.bytes(symbol);
         let Some(rule) = slices.rule_of(symbol) else {
             if is_one_of(tokens, symbol) {
@@ -124,7 +132,7 @@ impl<'f, 'a, 'c> Finder<'f, 'a, 'c> {
             // No token is empty, whatever an index says.
             return self.pass(bytes.max(1));
         };
-        match self.occurrences {
+        match occurrences {
             Some(occurrences) if !occurrences.is_in(symbol) => self.pass(bytes),
             Some(occurrences) => match occurrences.list(rule) {
                 Some(list) => {

@@ -6,12 +6,12 @@ use super::segment::Measure;
 use super::{Access, Part};
 use crate::error::Result;
 
-impl Access<'_> {
+impl Access {
     /// How many lines a document has. O(1) for each part of the document.
     pub fn line_count(&self, document: u32) -> Result<u64> {
         let bytes = match self.parts_of_document(document)? {
             [] => 0,
-            _ => self.documents[document as usize].bytes,
+            _ => self.documents()[document as usize].bytes,
         };
         if bytes == 0 {
             return Ok(0);
@@ -32,7 +32,7 @@ impl Access<'_> {
             }
             newline -= here;
         }
-        Ok(self.documents[document as usize].bytes)
+        Ok(self.documents()[document as usize].bytes)
     }
 
     /// In which line (the first is 0) a byte of a document is: how many newlines are before it. O(depth).
@@ -92,7 +92,7 @@ impl Access<'_> {
     }
 
     /// How many newlines are among the first bytes of a symbol's text.
-    fn newlines_in(&self, segment: &super::Segment<'_>, symbol: u32, bytes: u64) -> Result<u64> {
+    fn newlines_in(&self, segment: &super::Segment, symbol: u32, bytes: u64) -> Result<u64> {
         let slices = segment.slices()?;
         let (mut symbol, mut left, mut newlines) = (symbol, bytes, 0);
         while let Some(rule) = slices.rule_of(symbol) {

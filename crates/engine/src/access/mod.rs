@@ -62,10 +62,10 @@ use crate::{Document, Lexer};
 pub use batch::{Operation, Outcome};
 #[cfg(feature = "gpu")]
 pub use device::DeviceAccess;
-pub use find::{Found, Query, find};
-pub use phrase::Phrase;
-pub(crate) use phrase::words;
-pub use sample::{Sampled, sample, sample_each};
+pub use find::{Bm25, Found, Query, find};
+pub use phrase::{Phrase, words};
+pub use sample::{Draws, Sampled, sample};
+pub use search::Search;
 pub use segment::{Segment, Slices};
 pub(crate) use store::check;
 pub use store::{store, store_with};
@@ -82,20 +82,21 @@ fn damaged_index(what: &str) -> Error {
 
 /// An archive opened for random access.
 #[derive(Debug)]
-pub struct Access<'c> {
-    corpus: &'c Corpus,
-    documents: &'c [Document],
+pub struct Access {
+    corpus: Corpus,
     lexer: Lexer,
     source: Source,
     /// What all segments have of an index.
     index: Index,
-    segments: Vec<OnceLock<Segment<'c>>>,
+    segments: Vec<OnceLock<Segment>>,
     /// The parts of all documents, in order: a long document may have several, in segments one after the other.
     parts: Vec<Part>,
     /// The first part of each document, and the end behind the last.
     first_parts: Vec<u32>,
     /// Where the text of each segment starts in that of the corpus.
     segment_starts: Vec<u64>,
+    /// How many words all documents have, once that is asked.
+    words: OnceLock<u64>,
     /// Set when the documents of words were derived for all segments.
     derived_counts: OnceLock<()>,
 }
@@ -119,17 +120,16 @@ pub enum Scope {
     Documents(Vec<u32>),
 }
 
-impl<'c> Access<'c> {
+impl Access {
     /// Opens an archive for random access. Uses the index that is stored in it, but none above `most`. O(documents).
-    pub fn open(corpus: &'c Corpus, most: Index) -> Result<Self> {
+    pub fn open(corpus: &Corpus, most: Index) -> Result<Self> {
         Self::new(corpus, Source::Archive(most), corpus.index().min(most))
     }
 
-    fn new(corpus: &'c Corpus, source: Source, index: Index) -> Result<Self> {
-        let documents = corpus.documents()?;
+    fn new(corpus: &Corpus, source: Source, index: Index) -> Result<Self> {
         let summary = corpus.summary();
         let lexer = corpus.lexer()?;
-        let (parts, first_parts) = parts_of(documents, &summary.segments)?;
+        let (parts, first_parts) = parts_of(corpus.documents()?, &summary.segments)?;
         let segments = summary.segments.iter().map(|_| OnceLock::new()).collect();
         let mut start = 0;
         let starts = summary.segments.iter().map(|segment| {
@@ -138,8 +138,7 @@ impl<'c> Access<'c> {
         });
         let segment_starts = starts.collect();
         Ok(Self {
-            corpus,
-            documents,
+            corpus: corpus.clone(),
             lexer,
             source,
             index,
@@ -147,12 +146,13 @@ impl<'c> Access<'c> {
             parts,
             first_parts,
             segment_starts,
+            words: OnceLock::new(),
             derived_counts: OnceLock::new(),
         })
     }
 
     /// The lexer of the archive.
-    pub(crate) fn lexer(&self) -> Lexer {
+    pub fn lexer(&self) -> Lexer {
         self.lexer
     }
 
@@ -162,8 +162,8 @@ impl<'c> Access<'c> {
     }
 
     /// The documents, in byte order of their names.
-    pub fn documents(&self) -> &'c [Document] {
-        self.documents
+    pub fn documents(&self) -> &[Document] {
+        self.corpus.documents().expect("read when it was opened")
     }
 
     /// Bytes of memory held: on the heap, and mapped from the archive or a pool.
@@ -213,27 +213,27 @@ impl<'c> Access<'c> {
     ///
     /// # Panics
     /// If there is no such segment.
-    pub fn segment(&self, number: usize) -> Result<&Segment<'c>> {
+    pub fn segment(&self, number: usize) -> Result<&Segment> {
         if let Some(segment) = self.segments[number].get() {
             return Ok(segment);
         }
         let segment = match &self.source {
-            Source::Archive(most) => Segment::load(self.corpus, number, *most)?,
+            Source::Archive(most) => Segment::load(&self.corpus, number, *most)?,
             #[cfg(feature = "pool")]
-            Source::Pool(blocks) => pool::segment(self.corpus, blocks, number)?,
+            Source::Pool(blocks) => pool::segment(&self.corpus, blocks, number)?,
         };
         self.check_documents(number, &segment)?;
         Ok(self.segments[number].get_or_init(|| segment))
     }
 
     /// Checks that the documents of a segment are where their lengths say.
-    fn check_documents(&self, number: usize, segment: &Segment<'_>) -> Result<()> {
+    fn check_documents(&self, number: usize, segment: &Segment) -> Result<()> {
         let slices = segment.slices()?;
         for part in self.parts_of_segment(number) {
             let root = segment.document_root(part.place as usize);
             let ends = [(root.start, part.text_start), (root.end, part.text_start + part.bytes)];
             if ends.iter().any(|&(place, text)| slices.before(Measure::Bytes, place) != text) {
-                let name = crate::text::escape(&self.documents[part.document as usize].name);
+                let name = crate::text::escape(&self.documents()[part.document as usize].name);
                 return Err(tadoc_core::Error::malformed(format!(
                     "document {name:?} is of another length than recorded"
                 ))
@@ -253,8 +253,8 @@ impl<'c> Access<'c> {
     /// The parts of a document.
     fn parts_of_document(&self, document: u32) -> Result<&[Part]> {
         let document = document as usize;
-        if document >= self.documents.len() {
-            let documents = self.documents.len() as u64;
+        if document >= self.documents().len() {
+            let documents = self.documents().len() as u64;
             return Err(Error::BadChoice { number: document as u32, documents });
         }
         Ok(&self.parts
@@ -267,7 +267,7 @@ impl<'c> Access<'c> {
             Scope::All => Ok(self.parts.clone()),
             Scope::Documents(documents) => {
                 if let Some(pair) = documents.windows(2).find(|pair| pair[0] >= pair[1]) {
-                    let documents = self.documents.len() as u64;
+                    let documents = self.documents().len() as u64;
                     return Err(Error::BadChoice { number: pair[1], documents });
                 }
                 let mut parts = Vec::new();
@@ -288,7 +288,7 @@ impl<'c> Access<'c> {
 
     fn check_offset(&self, document: u32, offset: u64) -> Result<()> {
         self.parts_of_document(document)?;
-        let Document { name, bytes, .. } = &self.documents[document as usize];
+        let Document { name, bytes, .. } = &self.documents()[document as usize];
         if offset > *bytes {
             return Err(Error::OffsetPastEnd { name: name.clone(), offset, bytes: *bytes });
         }
@@ -301,7 +301,7 @@ impl<'c> Access<'c> {
     /// [`Error::OffsetPastEnd`] if the offset is past the end, [`Error::BadChoice`] if there is no such document.
     pub fn extract(&self, document: u32, offset: u64, length: u64) -> Result<Vec<u8>> {
         self.check_offset(document, offset)?;
-        let left = self.documents[document as usize].bytes - offset;
+        let left = self.documents()[document as usize].bytes - offset;
         let _share = self.corpus.budget().take(length.min(left), "the bytes of a document")?;
         let mut bytes = Vec::new();
         Reader::new(self).read(document, offset, length, &mut bytes)?;
@@ -334,15 +334,16 @@ impl<'c> Access<'c> {
     /// bytes.
     ///
     /// # Errors
+    /// [`Error::BadChoice`] of places that are not there or do not ascend, before anything is written;
     /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are
     /// written; what reading and writing give.
     pub fn write_documents(&self, documents: &[usize], to: &mut dyn Write) -> Result<u64> {
-        let mut comparison = Comparison::new(self.corpus, documents)?;
+        let mut comparison = Comparison::new(&self.corpus, documents)?;
         let (mut written, mut wrong) = (0, None);
         let mut reader = Reader::new(self);
         let mut buffer = Vec::new();
         for place in comparison.places() {
-            let document = &self.documents[place];
+            let document = &self.documents()[place];
             let mut at = 0;
             loop {
                 buffer.clear();
@@ -357,7 +358,7 @@ impl<'c> Access<'c> {
                     to.write_all(&buffer).map_err(io)?;
                     written += buffer.len() as u64;
                 }
-                if let Some(error) = verdict.and_then(|verdict| verdict.error(self.documents)) {
+                if let Some(error) = verdict.and_then(|verdict| verdict.error(self.documents())) {
                     wrong.get_or_insert(error);
                 }
                 if ends {

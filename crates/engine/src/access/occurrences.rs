@@ -53,7 +53,7 @@ pub(super) struct Occurrences {
 impl Occurrences {
     fn reset(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &Segment,
         slices: &Slices<'_>,
         tokens: &[Range<u32>],
     ) -> Result<()> {
@@ -106,7 +106,7 @@ impl Occurrences {
     /// Looks for tokens in all rules. O(symbols of rules).
     pub(super) fn scan(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &Segment,
         slices: &Slices<'_>,
         tokens: &[Range<u32>],
     ) -> Result<()> {
@@ -125,7 +125,7 @@ impl Occurrences {
     /// Prepares to look at symbols as they come.
     pub(super) fn start(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &Segment,
         slices: &Slices<'_>,
         tokens: &[Range<u32>],
     ) -> Result<()> {
@@ -135,7 +135,7 @@ impl Occurrences {
     /// Looks for the tokens in a symbol, and in the rules below it that were not looked at before; whether it has one.
     pub(super) fn look(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &Segment,
         slices: &Slices<'_>,
         symbol: u32,
     ) -> Result<bool> {
@@ -165,7 +165,7 @@ impl Occurrences {
     /// Looks for tokens in some rules, each of which has one or a rule that is given too; children come first.
     pub(super) fn collect(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &Segment,
         slices: &Slices<'_>,
         tokens: &[Range<u32>],
         rules: &[u32],
@@ -179,7 +179,7 @@ impl Occurrences {
 
     fn add(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &Segment,
         slices: &Slices<'_>,
         rule: u32,
         body: Range<usize>,

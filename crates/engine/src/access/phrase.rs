@@ -44,6 +44,11 @@ impl Phrase {
         &self.terms
     }
 
+    /// What makes words of the text terms.
+    pub fn analyzer(&self) -> &Analyzer {
+        &self.analyzer
+    }
+
     /// Whether the analyzer leaves out any word.
     pub(super) fn leaves_out(&self) -> bool {
         self.analyzer.leaves_out()
@@ -55,7 +60,7 @@ impl Phrase {
     }
 
     /// The tokens of each term in a segment; found once.
-    pub(super) fn tokens(&self, number: usize, segment: &Segment<'_>) -> Result<&[TermTokens]> {
+    pub(super) fn tokens(&self, number: usize, segment: &Segment) -> Result<&[TermTokens]> {
         if let Some(tokens) = self.tokens[number].get() {
             return Ok(tokens);
         }
@@ -75,7 +80,7 @@ impl Phrase {
     }
 
     /// Where the analyzer makes several words one term, all words of the segment are looked at.
-    fn tokens_of_terms(&self, segment: &Segment<'_>) -> Result<Vec<TermTokens>> {
+    fn tokens_of_terms(&self, segment: &Segment) -> Result<Vec<TermTokens>> {
         let matching = segment.tokens().map_words(|word, tokens| {
             let term = self.analyzer.term(word)?;
             let which = self.terms.iter().position(|wanted| **wanted == *term)?;
@@ -96,8 +101,8 @@ impl Phrase {
     }
 }
 
-/// The words of a text.
-pub(crate) fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
+/// Where the words of a text are.
+pub fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
     let mut words = Vec::new();
     let mut start = 0;
     lexer.tokens(text, |end, kind| {
@@ -111,7 +116,7 @@ pub(crate) fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
     words
 }
 
-impl Access<'_> {
+impl Access {
     /// A word, or words in a row, as this archive's lexer cuts them, to be looked for as `analyzer` has it.
     ///
     /// # Errors

@@ -65,7 +65,7 @@ impl Pipeline {
     /// Goes to the units of some requests, at most [`GROUP`], and gives the ways.
     pub(super) fn go(
         &mut self,
-        segment: &Segment<'_>,
+        segment: &Segment,
         slices: &Slices<'_>,
         measure: Measure,
         requests: &[Request],
@@ -220,7 +220,7 @@ impl Way {
     }
 
     /// Asks for the bytes of what was found.
-    pub(super) fn prefetch_bytes(&self, segment: &Segment<'_>, slices: &Slices<'_>) {
+    pub(super) fn prefetch_bytes(&self, segment: &Segment, slices: &Slices<'_>) {
         for &symbol in &self.leaves {
             match slices.rule_of(symbol) {
                 None => segment.tokens().prefetch_bytes(symbol),
@@ -234,7 +234,7 @@ impl Way {
     /// Appends the bytes that were found, at most `length`.
     pub(super) fn append(
         &self,
-        segment: &Segment<'_>,
+        segment: &Segment,
         slices: &Slices<'_>,
         length: usize,
         into: &mut Vec<u8>,

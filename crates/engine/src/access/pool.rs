@@ -30,14 +30,14 @@ const SEGMENTS: &str = "segments";
 /// What the sections of a block are, as a number: another one where they are others.
 const KEY: u64 = 2;
 
-impl<'c> Access<'c> {
+impl Access {
     /// Opens an archive for random access in the pool of this file: what is not in it yet is put there, in the place of the tables of a task. Says what
     /// was there. The pool is held until the access is dropped; if another process holds it, it is waited for.
     ///
     /// # Errors
     /// What the archive gives, and what is wrong with the pool.
     pub fn in_pool(
-        corpus: &'c Corpus,
+        corpus: &Corpus,
         path: &Path,
         persist: Persist,
         patience: Patience,
@@ -63,11 +63,7 @@ impl<'c> Access<'c> {
 }
 
 /// A segment where its block lies.
-pub(super) fn segment<'c>(
-    corpus: &'c Corpus,
-    blocks: &LateBlocks,
-    number: usize,
-) -> Result<Segment<'c>> {
+pub(super) fn segment(corpus: &Corpus, blocks: &LateBlocks, number: usize) -> Result<Segment> {
     let make = |block: &mut BlockBuilder<'_>| {
         // Other threads may wait for this segment, so they cannot help to make it.
         std::thread::scope(|scope| {

@@ -25,7 +25,7 @@ pub(super) struct Postings {
 
 impl Postings {
     /// Where the symbols of a segment stand.
-    pub(super) fn of(segment: &Segment<'_>) -> Result<Self> {
+    pub(super) fn of(segment: &Segment) -> Result<Self> {
         let slices = segment.slices()?;
         // While they are made, starts are there thrice, and users twice.
         let (symbols, all) = (slices.symbol_count(), slices.bodies_length() + slices.root_length());

@@ -3,8 +3,6 @@
 //! A draw is the number of a word in the text; the way to it is that to any place. The same seed draws the same words
 //! from the same documents, on any machine and with any index.
 
-use std::ops::ControlFlow;
-
 use rayon::prelude::*;
 use tadoc_core::{Share, parallel};
 
@@ -44,80 +42,85 @@ const VISITED_AT_ONCE: u64 = 1 << 16;
 /// Draws that a thread looks up at a time.
 const DRAWN_AT_ONCE: usize = 1 << 12;
 
-/// Draws words from several archives, each word occurrence of their scopes being as likely as any other, independently of each
-/// other (one may come twice); none if there is no word. They are given some thousands at a time: `visit` may take them, and ends
-/// the draw by breaking. O(depth) each. The same words are drawn from one archive that has all the documents, if they are in the
-/// same order there.
+/// A draw of words that is pulled, some thousands at a time, and that borrows nothing.
 ///
-/// # Errors
-/// [`Error::BadChoice`](crate::Error::BadChoice) if a scope has documents that are not there.
-pub fn sample_each(
-    archives: &[(&Access<'_>, &Scope)],
-    count: u64,
-    seed: u64,
-    visit: &mut dyn FnMut(&mut Vec<Sampled>) -> ControlFlow<()>,
-) -> Result<()> {
-    let stretches: Vec<Vec<Stretch>> =
-        archives.iter().map(|(access, scope)| access.stretches(scope)).collect::<Result<_>>()?;
-    let words = |stretches: &Vec<Stretch>| {
-        stretches.last().map_or(0, |stretch| stretch.words_before + stretch.words)
-    };
-    let total: u64 = stretches.iter().map(words).fold(0, u64::saturating_add);
-    if total == 0 {
-        return Ok(());
+/// Each word occurrence of all scopes is as likely as any other, and draws do not depend on each other (one may
+/// come twice); none if there is no word. O(depth) each. The same words are drawn from one archive that has all the
+/// documents, if they are in the same order there.
+#[derive(Debug)]
+pub struct Draws {
+    /// Of each archive.
+    stretches: Vec<Vec<Stretch>>,
+    random: Random,
+    undrawn: u64,
+}
+
+impl Draws {
+    /// A draw of so many words, of which none is drawn yet.
+    ///
+    /// # Errors
+    /// [`Error::BadChoice`](crate::Error::BadChoice) if a scope has documents that are not there.
+    pub fn new(archives: &[(&Access, &Scope)], count: u64, seed: u64) -> Result<Self> {
+        let stretches = archives.iter().map(|(access, scope)| access.stretches(scope));
+        let stretches: Vec<Vec<Stretch>> = stretches.collect::<Result<_>>()?;
+        let is_empty = stretches.iter().all(|stretches| words_of(stretches) == 0);
+        let undrawn = if is_empty { 0 } else { count };
+        Ok(Self { stretches, random: Random::new(seed), undrawn })
     }
-    let mut random = Random::new(seed);
-    let mut undrawn = count;
-    while undrawn > 0 {
-        let now = undrawn.min(VISITED_AT_ONCE);
-        undrawn -= now;
+
+    /// The next words, in the order drawn; `None` at the end. `archives` are those that the draw was made for.
+    ///
+    /// # Errors
+    /// What reading the archives gives.
+    pub fn next<'a>(
+        &mut self,
+        archives: impl IntoIterator<Item = &'a Access>,
+    ) -> Result<Option<Vec<Sampled>>> {
+        if self.undrawn == 0 {
+            return Ok(None);
+        }
+        let now = self.undrawn.min(VISITED_AT_ONCE);
+        self.undrawn -= now;
+        let total = self.stretches.iter().map(|own| words_of(own)).fold(0, u64::saturating_add);
         // In the order of the text, draws that are near each other find the same memory.
         let mut draws: Vec<(u64, u64)> =
-            (0..now).map(|number| (random.below(total), number)).collect();
+            (0..now).map(|number| (self.random.below(total), number)).collect();
         draws.par_sort_unstable();
         let mut sampled = vec![Sampled::default(); draws.len()];
         let (mut left, mut first) = (&mut draws[..], 0);
-        for (archive, (access, _)) in archives.iter().enumerate() {
-            let end = first + words(&stretches[archive]);
+        for (archive, (access, stretches)) in archives.into_iter().zip(&self.stretches).enumerate()
+        {
+            let end = first + words_of(stretches);
             let (own, later) = left.split_at_mut(left.partition_point(|(draw, _)| *draw < end));
             left = later;
             own.iter_mut().for_each(|(draw, _)| *draw -= first);
-            let found = access.words_of(&stretches[archive], own)?;
+            let found = access.words_of(stretches, own)?;
             for ((_, number), word) in own.iter().zip(found) {
                 sampled[*number as usize] = Sampled { archive, ..word };
             }
             first = end;
         }
-        if visit(&mut sampled).is_break() {
-            break;
-        }
+        Ok(Some(sampled))
     }
-    Ok(())
 }
 
-/// The same words, all at once.
+/// The words of [`Draws`], all at once.
 ///
 /// # Errors
-/// As [`sample_each`], and where the words are more than the memory allowed for the first archive.
-pub fn sample(archives: &[(&Access<'_>, &Scope)], count: u64, seed: u64) -> Result<Vec<Sampled>> {
+/// As [`Draws::new`] and [`Draws::next`], and where the words are more than the memory allowed for the first archive.
+pub fn sample(archives: &[(&Access, &Scope)], count: u64, seed: u64) -> Result<Vec<Sampled>> {
     let Some((first, _)) = archives.first() else { return Ok(Vec::new()) };
     let taken = first.corpus.budget().share();
     let mut all = Vec::new();
-    let mut fits = Ok(());
-    sample_each(archives, count, seed, &mut |words| {
-        let bytes: usize = words.iter().map(Sampled::bytes).sum();
-        fits = taken.grow(bytes as u64, WHAT);
-        if fits.is_err() {
-            return ControlFlow::Break(());
-        }
-        all.append(words);
-        ControlFlow::Continue(())
-    })?;
-    fits?;
+    let mut draws = Draws::new(archives, count, seed)?;
+    while let Some(mut words) = draws.next(archives.iter().map(|(access, _)| *access))? {
+        taken.grow(words.iter().map(Sampled::bytes).sum::<usize>() as u64, WHAT)?;
+        all.append(&mut words);
+    }
     Ok(all)
 }
 
-impl Access<'_> {
+impl Access {
     /// Draws words of this archive: [`sample`] for one.
     ///
     /// # Errors
@@ -177,7 +180,7 @@ impl Access<'_> {
         &self,
         stretches: &[Stretch],
         draws: &[(u64, u64)],
-        reader: &mut Reader<'_, '_>,
+        reader: &mut Reader<'_>,
         pipeline: &mut Pipeline,
         taken: &Share,
         words: &mut Vec<Sampled>,
@@ -233,6 +236,11 @@ struct Stretch {
     /// Words of the scope before it.
     words_before: u64,
     words: u64,
+}
+
+/// How many words stretches have.
+fn words_of(stretches: &[Stretch]) -> u64 {
+    stretches.last().map_or(0, |stretch| stretch.words_before + stretch.words)
 }
 
 /// Numbers that look drawn: SplitMix64, which any seed is good for.

@@ -11,6 +11,8 @@
 //!   one word needs no text at all;
 //! - many searches at once share [`Postings`], so that each looks at nothing but what has its pivot.
 
+use std::collections::VecDeque;
+use std::mem;
 use std::ops::{ControlFlow, Range};
 
 use hashbrown::HashMap;
@@ -50,7 +52,7 @@ const BYTES_COUNTED: u64 = 16;
 /// About so many bytes are a token.
 const BYTES_PER_TOKEN: u64 = 4;
 
-impl Access<'_> {
+impl Access {
     /// Visits the byte offsets of a phrase, ascending: documents in order, the offsets of one document in one or
     /// several calls. Ends early where `visit` breaks.
     ///
@@ -62,41 +64,10 @@ impl Access<'_> {
         scope: &Scope,
         visit: &mut dyn FnMut(u32, &[u64]) -> ControlFlow<()>,
     ) -> Result<()> {
-        let mut parts = self.parts_of_scope(scope)?;
-        let pivot = self.pivot(phrase, &parts)?;
-        let mut left = Left::new(self, phrase, scope, &parts)?;
-        parts.retain(|part| left.any(part.document));
-        let mut room = Occurrences::default();
-        for of_segment in parts.chunk_by(|one, other| one.segment == other.segment) {
-            let search = SegmentSearch::new(self, of_segment[0].segment as usize, phrase, pivot)?;
-            let parts = search.parts_with_pivot(of_segment)?;
-            let occurrences = search.occurrences(&parts, &mut room)?;
-            let stretches = search.stretches(&parts);
-            // A few stretches for each thread, and then their offsets in order: an answer of any length streams.
-            for wave in stretches.chunks(4 * rayon::current_num_threads()) {
-                let found = parallel::try_map(wave.len(), &|stretch| -> Result<_> {
-                    let (part, places) = &wave[stretch];
-                    let places = Places::Range(places.clone());
-                    let mut finder = Finder::new(&search, part, places, occurrences);
-                    let mut offsets = Vec::new();
-                    let more = finder.fill(OFFSETS_AT_ONCE, &mut offsets)?;
-                    Ok((offsets, more.then_some(finder)))
-                })?;
-                for ((part, _), (mut offsets, mut rest)) in wave.iter().zip(found) {
-                    loop {
-                        if !offsets.is_empty() && visit(part.document, &offsets).is_break() {
-                            return Ok(());
-                        }
-                        left.found(part.document, offsets.len() as u64);
-                        let Some(finder) = rest.as_mut().filter(|_| left.any(part.document)) else {
-                            break;
-                        };
-                        offsets.clear();
-                        if !finder.fill(OFFSETS_AT_ONCE, &mut offsets)? {
-                            rest = None;
-                        }
-                    }
-                }
+        let mut search = Search::new(self, phrase, scope)?;
+        while let Some((document, offsets)) = search.next(self, phrase)? {
+            if visit(document, &offsets).is_break() {
+                break;
             }
         }
         Ok(())
@@ -221,11 +192,125 @@ impl Access<'_> {
     }
 }
 
+/// A search whose offsets are pulled, and that borrows nothing.
+///
+/// It goes on only when more is wanted: it holds the offsets of a few stretches of text for each thread, and
+/// what [`Access::search`] holds of rules. Cost: as [`Access::search`].
+#[derive(Debug)]
+pub struct Search {
+    pivot: usize,
+    left: Left,
+    /// The parts that are left, in order; those of the segment that is searched are not among them.
+    parts: VecDeque<Part>,
+    room: Occurrences,
+    segment: Option<InSegment>,
+}
+
+/// A segment that is searched.
+#[derive(Debug)]
+struct InSegment {
+    number: usize,
+    /// Whether the rules that have the pivot are known.
+    scanned: bool,
+    /// What is left to search.
+    stretches: VecDeque<(Part, Range<usize>)>,
+    /// What was found and not pulled yet, in order.
+    found: VecDeque<InStretch>,
+}
+
+/// A stretch of text: offsets that were found in it, and where the search goes on behind them.
+#[derive(Debug)]
+struct InStretch {
+    document: u32,
+    offsets: Vec<u64>,
+    rest: Option<Finder<'static>>,
+}
+
+impl Search {
+    /// A search for a phrase, of which nothing is found yet.
+    ///
+    /// # Errors
+    /// As [`Access::search`].
+    pub fn new(access: &Access, phrase: &Phrase, scope: &Scope) -> Result<Self> {
+        let mut parts = access.parts_of_scope(scope)?;
+        let pivot = access.pivot(phrase, &parts)?;
+        let left = Left::new(access, phrase, scope, &parts)?;
+        parts.retain(|part| left.any(part.document));
+        Ok(Self { pivot, left, parts: parts.into(), room: Occurrences::default(), segment: None })
+    }
+
+    /// The next document that has the phrase, with the next of its offsets, ascending; `None` at the end. `access` and
+    /// `phrase` are those that the search was made with.
+    ///
+    /// # Errors
+    /// As [`Access::search`].
+    pub fn next(&mut self, access: &Access, phrase: &Phrase) -> Result<Option<(u32, Vec<u64>)>> {
+        loop {
+            let Some(segment) = &mut self.segment else {
+                let Some(first) = self.parts.front() else { return Ok(None) };
+                let number = first.segment;
+                let behind = self.parts.partition_point(|part| part.segment == number);
+                let parts: Vec<Part> = self.parts.drain(..behind).collect();
+                let search = SegmentSearch::new(access, number as usize, phrase, self.pivot)?;
+                let parts = search.parts_with_pivot(&parts)?;
+                let scanned = search.occurrences(&parts, &mut self.room)?.is_some();
+                self.segment = Some(InSegment {
+                    number: number as usize,
+                    scanned,
+                    stretches: search.stretches(&parts).into(),
+                    found: VecDeque::new(),
+                });
+                continue;
+            };
+            let search = SegmentSearch::new(access, segment.number, phrase, self.pivot)?;
+            let known = (&search, segment.scanned.then_some(&self.room));
+            if let Some(first) = segment.found.front_mut() {
+                let document = first.document;
+                if first.offsets.is_empty() {
+                    let more = match &mut first.rest {
+                        Some(finder) if self.left.any(document) => {
+                            finder.fill(known, OFFSETS_AT_ONCE, &mut first.offsets)?
+                        }
+                        _ => false,
+                    };
+                    if !more {
+                        first.rest = None;
+                    }
+                }
+                let offsets = mem::take(&mut first.offsets);
+                if first.rest.is_none() {
+                    segment.found.pop_front();
+                }
+                if offsets.is_empty() {
+                    continue;
+                }
+                self.left.found(document, offsets.len() as u64);
+                return Ok(Some((document, offsets)));
+            }
+            if segment.stretches.is_empty() {
+                self.segment = None;
+                continue;
+            }
+            // A few stretches for each thread, and then their offsets in order: an answer of any length streams.
+            let wave = segment.stretches.len().min(4 * rayon::current_num_threads());
+            let wave: Vec<_> = segment.stretches.drain(..wave).collect();
+            let found = parallel::try_map(wave.len(), &|stretch| -> Result<InStretch> {
+                let (part, places) = &wave[stretch];
+                let mut finder = Finder::new(part, Places::Range(places.clone()));
+                let mut offsets = Vec::new();
+                let more = finder.fill(known, OFFSETS_AT_ONCE, &mut offsets)?;
+                Ok(InStretch { document: part.document, offsets, rest: more.then_some(finder) })
+            })?;
+            segment.found = found.into();
+        }
+    }
+}
+
 /// One phrase in one segment.
 #[derive(Debug)]
-pub(super) struct SegmentSearch<'a, 'c> {
-    access: &'a Access<'c>,
-    pub(super) segment: &'a Segment<'c>,
+pub(super) struct SegmentSearch<'a> {
+    access: &'a Access,
+    pub(super) segment: &'a Segment,
     pub(super) slices: Slices<'a>,
     phrase: &'a Phrase,
     pivot: usize,
@@ -233,10 +318,11 @@ pub(super) struct SegmentSearch<'a, 'c> {
 }
 
 /// How many occurrences of a phrase are left in each document, where finding all places of its pivot might never end.
+#[derive(Debug)]
 struct Left(Option<HashMap<u32, u64>>);
 
 impl Left {
-    fn new(access: &Access<'_>, phrase: &Phrase, scope: &Scope, parts: &[Part]) -> Result<Self> {
+    fn new(access: &Access, phrase: &Phrase, scope: &Scope, parts: &[Part]) -> Result<Self> {
         if phrase.terms().len() == 1 || !access.counts_on_rules(phrase, parts)? {
             return Ok(Self(None));
         }
@@ -254,9 +340,9 @@ impl Left {
     }
 }
 
-impl<'a, 'c> SegmentSearch<'a, 'c> {
+impl<'a> SegmentSearch<'a> {
     pub(super) fn new(
-        access: &'a Access<'c>,
+        access: &'a Access,
         number: usize,
         phrase: &'a Phrase,
         pivot: usize,
@@ -364,11 +450,11 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
         taken: &Share,
         found: &mut Vec<(u32, Vec<u64>)>,
     ) -> Result<()> {
-        let mut finder = Finder::new(self, part, places, occurrences);
+        let mut finder = Finder::new(part, places);
         let mut more = true;
         while more {
             let mut offsets = Vec::new();
-            more = finder.fill(OFFSETS_AT_ONCE, &mut offsets)?;
+            more = finder.fill((self, occurrences), OFFSETS_AT_ONCE, &mut offsets)?;
             // Lists that are put together grow by halves.
             taken.grow(2 * size_of_val(&offsets[..]) as u64, "the places of a search")?;
             push(found, part.document, offsets);
@@ -413,7 +499,7 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
     }
 
     /// Where the phrase starts whose pivot is at a place, if all its other words are around it.
-    fn start_of_phrase<'s>(&'s self, pivot: Cursor<'s, 'c>) -> Result<Option<u64>> {
+    fn start_of_phrase<'s>(&'s self, pivot: Cursor<'s>) -> Result<Option<u64>> {
         let mut behind = pivot.clone();
         for term in self.pivot + 1..self.phrase.terms().len() {
             if !self.step(&mut behind, term, Cursor::next_word)? {
@@ -432,9 +518,9 @@ impl<'a, 'c> SegmentSearch<'a, 'c> {
     /// Goes to the next word that the analyzer does not leave out; whether it is the term of that number.
     fn step<'s>(
         &'s self,
-        cursor: &mut Cursor<'s, 'c>,
+        cursor: &mut Cursor<'s>,
         term: usize,
-        go: impl Fn(&mut Cursor<'s, 'c>) -> Result<bool>,
+        go: impl Fn(&mut Cursor<'s>) -> Result<bool>,
     ) -> Result<bool> {
         loop {
             if !go(cursor)? {

@@ -5,7 +5,7 @@
 //! lengths of a few symbols, then one step down for each level of rules.
 
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use memchr::memmem;
 use tadoc_core::archive::{Archive, Index, WordDocuments};
@@ -23,8 +23,8 @@ use crate::error::Result;
 /// A segment of an archive, for random access. Symbols below [`Segment::token_count`] are tokens, those above it rules;
 /// rules use only rules of a higher number.
 #[derive(Debug)]
-pub struct Segment<'c> {
-    archive: &'c Archive,
+pub struct Segment {
+    archive: Arc<Archive>,
     /// Its number in the archive, if it is as it is stored there.
     number: usize,
     navigation: Navigation,
@@ -39,11 +39,11 @@ pub struct Segment<'c> {
     share: Share,
 }
 
-impl<'c> Segment<'c> {
+impl Segment {
     /// Maps what is stored of it, if `index` has it, and derives what is not.
-    pub(crate) fn load(corpus: &'c Corpus, number: usize, index: Index) -> Result<Self> {
+    pub(crate) fn load(corpus: &Corpus, number: usize, index: Index) -> Result<Self> {
         let text_bytes = corpus.summary().segments[number].text_bytes;
-        let archive = corpus.archive();
+        let archive = corpus.archive().clone();
         let index = index.min(corpus.index_of(number));
         if index == Index::None {
             let (grammar, dictionary) = corpus.segment(number)?;
@@ -86,7 +86,7 @@ impl<'c> Segment<'c> {
             number,
             navigation,
             root: root?.map(OnceLock::from).unwrap_or_default(),
-            tokens: TokenStore::new(dictionary, text_bytes),
+            tokens: TokenStore::new(Arc::new(dictionary), text_bytes),
             word_documents: word_documents?.map(OnceLock::from).unwrap_or_default(),
             texts: OnceLock::new(),
             mapped: index,
@@ -96,11 +96,11 @@ impl<'c> Segment<'c> {
 
     /// Takes it as it is kept outside of the archive.
     #[cfg_attr(not(feature = "pool"), allow(dead_code, reason = "only pools keep segments"))]
-    pub(super) fn kept(corpus: &'c Corpus, number: usize, kept: &KeptSegment) -> Result<Self> {
+    pub(super) fn kept(corpus: &Corpus, number: usize, kept: &KeptSegment) -> Result<Self> {
         let Read { navigation, root, word_documents, tokens } =
             kept.read(&corpus.summary().segments[number])?;
         Ok(Self {
-            archive: corpus.archive(),
+            archive: corpus.archive().clone(),
             number,
             navigation,
             root: OnceLock::from(root),

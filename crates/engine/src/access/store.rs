@@ -9,6 +9,7 @@ use super::segment::Segment;
 use crate::corpus::{Corpus, OpenOptions};
 use crate::error::Result;
 use crate::progress::{Observer, Phase, step};
+use crate::threads;
 
 /// Checks that the index of an archive is what its grammars give. Decodes all segments.
 pub(crate) fn check(corpus: &Corpus) -> Result<()> {
@@ -48,6 +49,7 @@ pub fn store_with(
     index: Index,
     observer: &dyn Observer,
 ) -> Result<u64> {
+    threads::ready()?;
     // Edits stay behind what is stored, and the index is of that.
     let corpus = Corpus::stored(Archive::open_within(path.as_ref(), options.memory)?);
     let archive = corpus.archive();

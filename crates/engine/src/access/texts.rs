@@ -26,7 +26,7 @@ pub(super) struct Texts {
 }
 
 impl Texts {
-    pub(super) fn new(segment: &Segment<'_>, slices: &Slices<'_>, room: u64) -> Result<Self> {
+    pub(super) fn new(segment: &Segment, slices: &Slices<'_>, room: u64) -> Result<Self> {
         let rules = slices.rule_count() as usize;
         let length = |rule: u32| slices.bytes(slices.token_count() + rule);
         // How often a rule is met when those with a text are not entered: in documents, and in rules that are too long for one.

@@ -6,7 +6,7 @@
 
 use std::hash::BuildHasher;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -44,7 +44,7 @@ enum Source {
 /// The blocks of a dictionary.
 #[derive(Debug)]
 struct Blocks {
-    dictionary: Dictionary,
+    dictionary: Arc<Dictionary>,
     /// No more bytes than the text of the segment has.
     limit: u64,
     blocks: Vec<OnceLock<Unpacked>>,
@@ -55,7 +55,7 @@ struct Blocks {
 }
 
 impl Blocks {
-    fn new(dictionary: Dictionary, limit: u64) -> Self {
+    fn new(dictionary: Arc<Dictionary>, limit: u64) -> Self {
         let count = dictionary.block_count();
         let mut first_tokens: Vec<u32> =
             (0..count).map(|block| dictionary.first_token_of_block(block)).collect();
@@ -122,7 +122,7 @@ impl Blocks {
 
 impl TokenStore {
     /// Tokens that come on demand.
-    pub(crate) fn new(dictionary: Dictionary, limit: u64) -> Self {
+    pub(crate) fn new(dictionary: Arc<Dictionary>, limit: u64) -> Self {
         Self {
             word_tokens: dictionary.word_token_count(),
             words: dictionary.word_count(),

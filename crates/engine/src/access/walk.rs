@@ -70,27 +70,27 @@ fn too_long() -> crate::Error {
 /// Goes to places of an archive. Keeps what it has found out about the last segment, and room to work in, so one is used again
 /// and again.
 #[derive(Debug)]
-pub(super) struct Reader<'a, 'c> {
-    access: &'a Access<'c>,
-    opened: Option<(usize, Opened<'a, 'c>)>,
+pub(super) struct Reader<'a> {
+    access: &'a Access,
+    opened: Option<(usize, Opened<'a>)>,
     stack: Vec<Range<usize>>,
 }
 
 /// A segment and its arrays.
 #[derive(Debug)]
-pub(super) struct Opened<'a, 'c> {
-    pub(super) segment: &'a Segment<'c>,
+pub(super) struct Opened<'a> {
+    pub(super) segment: &'a Segment,
     pub(super) slices: Slices<'a>,
 }
 
-impl<'a, 'c> Reader<'a, 'c> {
-    pub(super) fn new(access: &'a Access<'c>) -> Self {
+impl<'a> Reader<'a> {
+    pub(super) fn new(access: &'a Access) -> Self {
         Self { access, opened: None, stack: Vec::new() }
     }
 
     /// A segment, opened.
     #[inline]
-    pub(super) fn open(&mut self, number: usize) -> Result<&Opened<'a, 'c>> {
+    pub(super) fn open(&mut self, number: usize) -> Result<&Opened<'a>> {
         if self.opened.as_ref().is_none_or(|(opened, _)| *opened != number) {
             let segment = self.access.segment(number)?;
             self.opened = Some((number, Opened { segment, slices: segment.slices()? }));
@@ -108,7 +108,7 @@ impl<'a, 'c> Reader<'a, 'c> {
     ) -> Result<()> {
         let access = self.access;
         access.check_offset(document, offset)?;
-        let end = offset.saturating_add(length).min(access.documents[document as usize].bytes);
+        let end = offset.saturating_add(length).min(access.documents()[document as usize].bytes);
         let mut at = offset;
         while at < end {
             let Some(part) = access.part_at(document, at)? else { return Err(too_short()) };

@@ -1,6 +1,5 @@
 //! Batches of reads on the backend that is chosen for them.
 
-#[cfg(feature = "gpu")]
 use std::sync::Arc;
 
 #[cfg(feature = "gpu")]
@@ -13,20 +12,20 @@ use super::Backends;
 use super::Choice;
 
 /// An archive whose operations run on a GPU or on the processor. By choice alone, what a GPU fails at is done by the processor.
-pub struct Reads<'a, 'c> {
-    access: &'a Access<'c>,
+pub struct Reads {
+    access: Arc<Access>,
     #[cfg(feature = "gpu")]
-    device: Option<DeviceAccess<'a, 'c>>,
+    device: Option<DeviceAccess>,
     #[cfg(feature = "gpu")]
     choice: Choice,
 }
 
-impl<'a, 'c> Reads<'a, 'c> {
+impl Reads {
     /// Chooses where operations run, if there will be about so many in all, and brings the archive there.
     ///
     /// # Errors
     /// [`Error::Gpu`](crate::Error::Gpu) if a GPU is asked for and cannot be used.
-    pub fn new(access: &'a Access<'c>, backends: &Backends, operations: u64) -> Result<Self> {
+    pub fn new(access: Arc<Access>, backends: &Backends, operations: u64) -> Result<Self> {
         #[cfg(feature = "gpu")]
         {
             let bytes = access.documents().iter().map(|document| document.bytes).sum();
@@ -42,7 +41,7 @@ impl<'a, 'c> Reads<'a, 'c> {
 
     /// All operations run on the processor.
     #[cfg(not(feature = "gpu"))]
-    pub(crate) fn on_processor(access: &'a Access<'c>) -> Self {
+    pub(crate) fn on_processor(access: Arc<Access>) -> Self {
         Self { access }
     }
 
@@ -52,11 +51,12 @@ impl<'a, 'c> Reads<'a, 'c> {
     /// [`Error::Gpu`](crate::Error::Gpu) if it fails and was asked for.
     #[cfg(feature = "gpu")]
     pub(crate) fn on(
-        access: &'a Access<'c>,
+        access: Arc<Access>,
         device: Option<Arc<tadoc_gpu::Device>>,
         choice: Choice,
     ) -> Result<Self> {
-        let loaded = device.map(|device| DeviceAccess::new(access, device)).transpose();
+        let loaded =
+            device.map(|device| DeviceAccess::new(Arc::clone(&access), device)).transpose();
         let device = match loaded {
             Err(crate::Error::Gpu { .. }) if choice == Choice::Auto => None,
             loaded => loaded?,

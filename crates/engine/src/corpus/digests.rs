@@ -72,7 +72,11 @@ pub(crate) struct Comparison {
 impl Comparison {
     /// Documents (places, ascending) that are asked for, and those that have to be expanded to
     /// compare them. O(documents).
+    ///
+    /// # Errors
+    /// [`Error::BadChoice`] of places that are not there, or do not ascend.
     pub(crate) fn new(corpus: &Corpus, asked: &[usize]) -> Result<Self> {
+        check_places(asked, corpus.documents()?.len())?;
         let table = corpus.table()?;
         let stored = runs(table.documents.iter().map(|document| document.bytes));
         let numbers = corpus.edited().map(|edited| edited.as_stored());
@@ -129,6 +133,11 @@ impl Comparison {
         Ok(Self { steps, at: 0, hasher, digester })
     }
 
+    /// How many documents have a digest to compare.
+    pub(crate) fn compared(&self) -> u64 {
+        self.steps.iter().filter(|step| !matches!(step.check, Check::Nothing)).count() as u64
+    }
+
     /// The documents to expand, ascending.
     pub(crate) fn places(&self) -> Vec<usize> {
         self.steps.iter().map(|step| step.place).collect()
@@ -165,6 +174,19 @@ impl Comparison {
             }
         };
         (asked, verdict)
+    }
+}
+
+/// Checks that places of documents ascend, and that there are so many documents.
+pub(super) fn check_places(places: &[usize], documents: usize) -> Result<()> {
+    let unordered = places.windows(2).find(|pair| pair[0] >= pair[1]).map(|pair| pair[1]);
+    let beyond = places.iter().copied().find(|&place| place >= documents);
+    match beyond.or(unordered) {
+        Some(number) => Err(Error::BadChoice {
+            number: u32::try_from(number).unwrap_or(u32::MAX),
+            documents: documents as u64,
+        }),
+        None => Ok(()),
     }
 }
 

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use tadoc_core::archive::{Dictionary, Tokens};
+use tadoc_core::archive::Tokens;
 use tadoc_core::{Budget, Error, Grammar, Share};
 
 use super::Corpus;
@@ -37,19 +37,19 @@ impl Segment {
     pub(super) fn load(corpus: &Corpus, number: usize) -> Result<Self> {
         let recorded = corpus.summary().segments[number].text_bytes;
         let (grammar, dictionary) = corpus.segment(number)?;
-        Self::new(number, grammar, dictionary, recorded, corpus.budget())
+        let tokens = dictionary.tokens(recorded)?;
+        drop(dictionary);
+        Self::new(number, grammar, tokens, recorded, corpus.budget())
     }
 
     /// Checks that a segment is as long as recorded before anything is expanded.
     pub(crate) fn new(
         number: usize,
         grammar: Grammar,
-        dictionary: Dictionary,
+        tokens: Tokens,
         recorded: u64,
         budget: &Budget,
     ) -> Result<Self> {
-        let tokens = dictionary.tokens(recorded)?;
-        drop(dictionary);
         // For each rule its length, and where its text starts.
         let share = budget.take(12 * u64::from(grammar.rule_count()), "the texts of rules")?;
         let rule_bytes = grammar.rule_weights(|token| tokens.length(token)).map_err(Error::from)?;

@@ -22,7 +22,7 @@ use crate::error::{Error, Result};
 use crate::progress::{Observer, Phase, step};
 use crate::text::escape;
 use crate::update::{Edited, EditedSegment, EditedText, Ledger};
-use crate::{Document, Info, Lexer};
+use crate::{Document, Info, Lexer, threads};
 
 pub use copies::{TextDigest, TextDigester};
 pub use files::CorpusFile;
@@ -56,12 +56,14 @@ const PIECE: usize = 1 << 20;
 /// # Ok(())
 /// # }
 /// ```
-#[derive(Debug)]
+///
+/// A clone is another handle to the same open archive, and costs nothing.
+#[derive(Debug, Clone)]
 pub struct Corpus {
-    archive: Archive,
+    archive: Arc<Archive>,
     /// The documents as they are stored.
-    table: OnceLock<Arc<DocumentTable>>,
-    edited: Option<Box<Edited>>,
+    table: Arc<OnceLock<Arc<DocumentTable>>>,
+    edited: Option<Arc<Edited>>,
     edits: Option<EditsInfo>,
 }
 
@@ -143,8 +145,12 @@ pub(crate) enum Found<'c> {
 pub struct VerifyReport {
     /// Sections whose checksums hold.
     pub sections: u64,
-    /// Documents whose digests hold.
+    /// Documents, which are as long as recorded.
     pub documents: u64,
+    /// Those of them that were compared with a digest: all that edits have not touched. Short
+    /// documents that follow each other have one digest together; where one of them was edited, none
+    /// of them is compared.
+    pub compared: u64,
     /// Bytes of text that they expand to.
     pub bytes: u64,
 }
@@ -159,9 +165,11 @@ impl Corpus {
     /// The same, with options.
     ///
     /// # Errors
-    /// What is wrong with the archive, and [`tadoc_core::Error::MemoryLimit`] if it needs more memory than is allowed;
+    /// [`Error::Threads`] where the caller is in no pool and the system refuses the threads of rayon's
+    /// global one; what is wrong with the archive, and [`tadoc_core::Error::MemoryLimit`] if it needs more memory than is allowed;
     /// so do all methods that decode more of it.
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
+        threads::ready()?;
         let archive = Archive::open_within(path.as_ref(), options.memory)?;
         let journal = archive.journal()?;
         let corpus = Self::stored(archive).with_journal(&journal)?;
@@ -170,7 +178,8 @@ impl Corpus {
 
     /// An archive without the edits behind it.
     pub(crate) fn stored(archive: Archive) -> Self {
-        Self { archive, table: OnceLock::new(), edited: None, edits: None }
+        let table = Arc::default();
+        Self { archive: Arc::new(archive), table, edited: None, edits: None }
     }
 
     /// The same archive, with the edits of this journal and no others.
@@ -186,7 +195,7 @@ impl Corpus {
     pub(crate) fn with_edits(self, ledger: &Ledger, text: Arc<EditedText>) -> Result<Self> {
         let stored = Self { edited: None, ..self };
         let edited = Edited::new(&stored.archive, stored.table()?, ledger, text, stored.lexer()?)?;
-        Ok(Self { edited: Some(Box::new(edited)), ..stored })
+        Ok(Self { edited: Some(Arc::new(edited)), ..stored })
     }
 
     /// What the archive holds and what it costs. O(sections); nothing is decoded. Of an archive that was edited, the figures of grammars
@@ -215,7 +224,7 @@ impl Corpus {
     }
 
     /// The archive as it is stored.
-    pub(crate) fn archive(&self) -> &Archive {
+    pub(crate) fn archive(&self) -> &Arc<Archive> {
         &self.archive
     }
 
@@ -264,17 +273,20 @@ impl Corpus {
     }
 
     /// The dictionary of a segment.
-    pub(crate) fn dictionary(&self, number: usize) -> Result<Dictionary> {
+    pub(crate) fn dictionary(&self, number: usize) -> Result<Arc<Dictionary>> {
         match self.find_segment(number)? {
-            Found::Stored(stored) => Ok(self.archive.dictionary(stored)?),
+            Found::Stored(stored) => Ok(Arc::new(self.archive.dictionary(stored)?)),
             Found::Edited(edited) => Ok(edited.dictionary.clone()),
         }
     }
 
     /// Grammar and dictionary of a segment, read at the same time.
-    pub(crate) fn segment(&self, number: usize) -> Result<(Grammar, Dictionary)> {
+    pub(crate) fn segment(&self, number: usize) -> Result<(Grammar, Arc<Dictionary>)> {
         match self.find_segment(number)? {
-            Found::Stored(stored) => Ok(self.archive.segment(stored)?),
+            Found::Stored(stored) => {
+                let (grammar, dictionary) = self.archive.segment(stored)?;
+                Ok((grammar, Arc::new(dictionary)))
+            }
             Found::Edited(edited) => Ok((edited.grammar.clone(), edited.dictionary.clone())),
         }
     }
@@ -318,6 +330,7 @@ impl Corpus {
     /// gives how many. Memory: one segment's grammar and dictionary, whatever the length of a document.
     ///
     /// # Errors
+    /// [`Error::BadChoice`] of places that are not there or do not ascend, before anything is written;
     /// [`Error::WrongDigest`] of the first document that is not what was compressed, when all are
     /// written; what reading and writing give. Documents that edits have changed have no digest.
     pub fn write_documents(
@@ -347,34 +360,34 @@ impl Corpus {
         wrong.map_or(Ok(written), Err)
     }
 
-    /// Checks every checksum, that every document expands to what was compressed, and that an index is what the text gives. If the corpus
-    /// was edited, this is checked of what is stored; the edits have checksums of their own, which are checked whenever an archive is opened, and
-    /// that documents are as long as the edits have made them is checked, too.
+    /// Checks every checksum, that every document expands to what was compressed, and that an index is
+    /// what the text gives. If the corpus was edited, this is checked of what is stored, and then the
+    /// edited corpus: documents are as long as edits have made them, and those that have a digest
+    /// still are compared with it. The edits have checksums of their own, which are checked whenever
+    /// an archive is opened.
     pub fn verify(&self, observer: &dyn Observer) -> Result<VerifyReport> {
-        if self.edited.is_some() {
-            let stored =
-                Self { table: self.table.clone(), ..Self::stored(self.archive.try_clone()?) };
-            let VerifyReport { sections, .. } = stored.verify(observer)?;
-            let all: Vec<usize> = (0..self.documents()?.len()).collect();
-            let bytes = self.write_documents(&all, &mut std::io::sink(), observer)?;
-            return Ok(VerifyReport { sections, documents: all.len() as u64, bytes });
-        }
-        let sections = self.archive.check_sections()?;
-        let table = self.table()?;
-        crate::access::check(self)?;
-        let all: Vec<usize> = (0..table.documents.len()).collect();
+        let sections = if self.edited.is_some() {
+            Self { edited: None, edits: None, ..self.clone() }.verify(observer)?.sections
+        } else {
+            let sections = self.archive.check_sections()?;
+            crate::access::check(self)?;
+            sections
+        };
+        let documents = self.documents()?;
+        let all: Vec<usize> = (0..documents.len()).collect();
+        let mut comparison = Comparison::new(self, &all)?;
+        let compared = comparison.compared();
         let total = self.total_bytes(&all)?;
         let mut bytes = 0;
-        let mut comparison = Comparison::new(self, &all)?;
         self.for_each_piece(&all, |place, piece, ends| {
             bytes += piece.len() as u64;
-            let (_, verdict) = comparison.piece(piece, ends.then_some(&table.documents[place]));
-            if let Some(error) = verdict.and_then(|verdict| verdict.error(&table.documents)) {
+            let (_, verdict) = comparison.piece(piece, ends.then_some(&documents[place]));
+            if let Some(error) = verdict.and_then(|verdict| verdict.error(documents)) {
                 return Err(error);
             }
             step(observer, Phase::Verifying, bytes, total)
         })?;
-        Ok(VerifyReport { sections, documents: all.len() as u64, bytes })
+        Ok(VerifyReport { sections, documents: all.len() as u64, compared, bytes })
     }
 
     /// The hashes of the pieces of documents (places in [`Corpus::documents`], ascending).

@@ -9,7 +9,7 @@ use std::path::Path;
 
 use hashbrown::HashMap;
 
-use super::digests::{Comparison, Verdict};
+use super::digests::{Comparison, Verdict, check_places};
 use super::files::CorpusFile;
 use super::target::{Failure, NewFile, Target};
 use super::{Corpus, step};
@@ -62,7 +62,8 @@ impl Corpus {
     /// already or are damaged are left out and told.
     ///
     /// # Errors
-    /// What reading the archive gives, and what lets nothing more be written: a full disk, a folder
+    /// [`Error::BadChoice`] of a file whose places are not there or do not ascend, and of a place that
+    /// two files have; what reading the archive gives, and what lets nothing more be written: a full disk, a folder
     /// that may not be written.
     pub fn restore(
         &self,
@@ -71,9 +72,14 @@ impl Corpus {
         existing: Existing,
         observer: &dyn Observer,
     ) -> Result<RestoreReport> {
+        let documents = self.documents()?;
+        files.iter().try_for_each(|file| check_places(&file.places, documents.len()))?;
+        let mut all: Vec<usize> = files.iter().flat_map(|file| file.places.clone()).collect();
+        all.sort_unstable();
+        check_places(&all, documents.len())?;
         let target = Target::open(folder, existing == Existing::Replace)?;
         let mut restoring = Restoring {
-            documents: self.documents()?,
+            documents,
             files,
             existing,
             target,

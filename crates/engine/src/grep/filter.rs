@@ -2,7 +2,7 @@
 //!
 //! For a symbol and the automaton's state before it, a [`Step`] says in which state the automaton is behind it,
 //! and whether a line that ends inside of it may match. A step is computed once and kept: in a row of all symbols for
-//! each state that comes up, 2 bytes a symbol. Rows together take at most [`ROW_BYTES`]; steps from states beyond
+//! each state that comes up, 2 bytes a symbol. Rows together take bounded memory; steps from states beyond
 //! that are computed anew, which costs as much as the symbol's text is long.
 //!
 //! Behind a newline it does not matter what was before it. So nearly all steps are from a few states, and the number
@@ -17,8 +17,8 @@ use tadoc_core::Budget;
 use super::automaton::{Automaton, START, State};
 use super::source::Source;
 
-/// Bytes that all rows may take.
-const ROW_BYTES: usize = 1 << 30;
+/// Bytes that all rows may take where [`Options::memory`](super::Options::memory) does not say.
+const ROW_BYTES: u64 = 1 << 30;
 
 /// What a symbol does to the automaton.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,9 +79,14 @@ struct Open {
 }
 
 impl<'f, S: Source> Filter<'f, S> {
-    pub(super) fn new(source: &'f S, automaton: &'f Automaton, budget: &Budget) -> Self {
+    pub(super) fn new(
+        source: &'f S,
+        automaton: &'f Automaton,
+        budget: &Budget,
+        memory: Option<u64>,
+    ) -> Self {
         let rows = (0..automaton.states()).map(|_| OnceLock::new()).collect();
-        let room = (budget.left() / 2).min(ROW_BYTES as u64) as usize;
+        let room = (budget.left() / 2).min(memory.unwrap_or(ROW_BYTES)) as usize;
         Self { source, automaton, rows, room: AtomicUsize::new(room) }
     }
 

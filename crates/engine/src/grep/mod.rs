@@ -12,7 +12,8 @@
 //! prints of a large file depends on the size of its buffers.)
 //!
 //! Cost: decoding, O(symbols × states met) steps of the automaton on all threads, and the lines that are written
-//! out. Memory: a segment, 2 bytes for each symbol and state met, and a few stretches of text for each thread; a line is
+//! out. Memory: a segment, 2 bytes for each symbol and state met within
+//! [`Options::memory`], and a few stretches of text for each thread; a line is
 //! held as a whole.
 //!
 //! ```
@@ -113,6 +114,10 @@ pub struct Options {
     pub binary: Binary,
     /// Whether [`Line::number`] and [`Line::offset`] are needed. They cost a pass over the grammar.
     pub numbers: bool,
+    /// Bytes that may be taken to remember what symbols do to the automaton, 1 GiB by default, and at
+    /// most half of what is left of the memory allowed for the archive. With less, passages that come
+    /// again are searched again.
+    pub memory: Option<u64>,
 }
 
 /// A line of a document.

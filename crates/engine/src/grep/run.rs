@@ -47,7 +47,7 @@ pub fn search(
         assembler: Assembler::new(&options, sink),
         going_on: GoingOn::default(),
     };
-    let mut ahead: Option<(usize, Loaded<'_>)> = None;
+    let mut ahead: Option<(usize, Loaded)> = None;
     for (number, part) in corpus.segments_of(documents) {
         let loaded = match ahead.take() {
             Some((next, loaded)) if next == number => loaded,
@@ -73,13 +73,13 @@ pub fn search(
 }
 
 /// A segment in memory: decoded, or mapped from an index.
-enum Loaded<'c> {
+enum Loaded {
     Decoded(Box<Decoded>),
-    Indexed(Box<Segment<'c>>),
+    Indexed(Box<Segment>),
 }
 
-impl<'c> Loaded<'c> {
-    fn load(corpus: &'c Corpus, number: usize) -> Result<Self> {
+impl Loaded {
+    fn load(corpus: &Corpus, number: usize) -> Result<Self> {
         match corpus.index_of(number) {
             Index::None => Ok(Self::Decoded(Box::new(Decoded::load(corpus, number)?))),
             index => {
@@ -118,11 +118,11 @@ impl Search<'_> {
         source: &impl Source,
         number: usize,
         part: &[(usize, usize)],
-        next: Option<&Loaded<'_>>,
+        next: Option<&Loaded>,
     ) -> Result<()> {
         let Self { corpus, pattern, options, assembler, going_on } = self;
         let budget = corpus.budget();
-        let filter = Filter::new(source, pattern.automaton(), budget);
+        let filter = Filter::new(source, pattern.automaton(), budget, options.memory);
         let texts = OnceLock::new();
         let searcher = Searcher { source, filter: &filter, pattern, options, texts, budget };
         // Documents without any of the words that a match must have parts of are as good as empty, unless lines that do
@@ -204,7 +204,7 @@ fn first_nul_behind(
     corpus: &Corpus,
     document: usize,
     segment: usize,
-    next: &Loaded<'_>,
+    next: &Loaded,
 ) -> Result<Option<u64>> {
     if let Some(offset) = next.first_nul()? {
         return Ok(Some(offset));

@@ -42,13 +42,13 @@ pub(super) trait Source: Sync {
 
 /// A segment whose symbols and lengths are mapped from an index.
 pub(super) struct Mapped<'s> {
-    segment: &'s Segment<'s>,
+    segment: &'s Segment,
     slices: Slices<'s>,
 }
 
 impl<'s> Mapped<'s> {
     /// Takes the arrays of a segment, and unpacks its tokens.
-    pub(super) fn new(segment: &'s Segment<'s>) -> Result<Self> {
+    pub(super) fn new(segment: &'s Segment) -> Result<Self> {
         let (slices, tokens) = rayon::join(|| segment.slices(), || segment.load_tokens());
         tokens?;
         Ok(Self { segment, slices: slices? })

@@ -4,16 +4,19 @@
 //! are read through their pieces (`recent`); all reads of documents that were not are put together and answered as one batch of
 //! random access. When very much was edited since, a new base is made.
 //!
-//! Cost: an edit alone costs what [`Editor::edit`] costs. The first read of all costs opening the archive for random access; a read of an edited document what
-//! it costs in the base, and a little for each edit of it since.
+//! Cost: an edit alone costs what [`Transaction::edit`] costs. The first read of all costs opening
+//! the archive for random access; a read of an edited document what it costs in the base, and a
+//! little for each edit of it since.
 
 use std::mem;
+use std::sync::Arc;
 
 use tadoc_core::archive::journal::Edit;
 
 use super::editor::{Durability, Editor, Offsets};
 use super::offsets::sequence_of;
 use super::recent::{Asked, Question, Recent};
+use super::transaction::Transaction;
 use crate::Timestamp;
 use crate::access::{Access, Index};
 use crate::error::Result;
@@ -134,8 +137,20 @@ pub enum Outcome {
 pub struct BatchOptions {
     /// What offsets mean.
     pub offsets: Offsets,
-    /// When edits are there for good.
+    /// What the edits survive when their outcomes are given.
     pub durability: Durability,
+    /// What is a transaction.
+    pub transactions: Transactions,
+}
+
+/// What of a batch is committed, and acknowledged, together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Transactions {
+    /// All edits of the batch.
+    #[default]
+    Batch,
+    /// Each edit.
+    Edit,
 }
 
 /// Where batches come from: each call gives the next one, and `None` is the end.
@@ -157,20 +172,33 @@ impl Operation {
 impl Editor {
     /// Runs batches of operations, and gives their outcomes in order; one that fails does not stop the others.
     ///
-    /// In sequence, each operation sees exactly the edits before it, and the edits of a batch are a transaction; with
-    /// [`Durability::Operation`], each edit is one. In a snapshot, all offsets mean the text before the batch, and that is the text that reads see;
-    /// those edits that are possible are made together at its end. Outcomes are given when edits are as durable as was asked for.
+    /// In sequence, each operation sees exactly the edits before it, and the edits of a batch are a
+    /// transaction, or each of them is one. In a snapshot, all offsets mean the text before the
+    /// batch, and that is the text that reads see; those edits that are possible are made together
+    /// at its end. Outcomes are given when edits are as durable as was asked for.
     ///
     /// # Errors
-    /// What `batches` and `outcomes` give, and what makes all further work impossible. What was acknowledged stays.
+    /// What `batches` and `outcomes` give, and what makes all further work impossible. What was
+    /// acknowledged stays; what was not is rolled back.
     pub fn run(
+        &self,
+        batches: &mut Batches<'_>,
+        options: BatchOptions,
+        outcomes: &mut Outcomes<'_>,
+    ) -> Result<()> {
+        self.begin()?.run(batches, options, outcomes)
+    }
+}
+
+impl Transaction {
+    fn run(
         &mut self,
         batches: &mut Batches<'_>,
         options: BatchOptions,
         outcomes: &mut Outcomes<'_>,
     ) -> Result<()> {
         let mut work = Work::new(batches, outcomes, options);
-        if !self.start_batch(&mut work)? {
+        if !Self::start_batch(&mut work)? {
             return Ok(());
         }
         loop {
@@ -179,8 +207,8 @@ impl Editor {
                 return Ok(());
             }
             let corpus = self.corpus()?;
-            let access = Access::open(&corpus, Index::Fast)?;
-            let mut recent = Recent::new(&access, self.reads(&access)?, self.ledger());
+            let access = Arc::new(Access::open(&corpus, Index::Fast)?);
+            let mut recent = Recent::new(access.clone(), self.reads(access)?, self.ledger());
             if self.advance(&mut work, Some(&mut recent))? == Stopped::AtTheEnd {
                 return Ok(());
             }
@@ -191,12 +219,12 @@ impl Editor {
     fn advance(
         &mut self,
         work: &mut Work<'_, '_>,
-        mut recent: Option<&mut Recent<'_, '_>>,
+        mut recent: Option<&mut Recent>,
     ) -> Result<Stopped> {
         loop {
             let Some(operation) = work.batch.get(work.next) else {
                 self.end_batch(work, recent.as_deref_mut())?;
-                if !self.start_batch(work)? {
+                if !Self::start_batch(work)? {
                     return Ok(Stopped::AtTheEnd);
                 }
                 continue;
@@ -223,15 +251,15 @@ impl Editor {
             self.check()?;
             work.results[work.next] = Some(made.map(|()| Outcome::Done));
             work.next += 1;
-            if work.options.durability == Durability::Operation {
-                self.commit(true)?;
+            if work.options.transactions == Transactions::Edit {
+                self.commit_and_go_on(work.options.durability)?;
                 work.give(recent.as_deref_mut())?;
             }
         }
     }
 
     /// Makes one edit.
-    fn make(&mut self, operation: &Operation, recent: Option<&mut Recent<'_, '_>>) -> Result<()> {
+    fn make(&mut self, operation: &Operation, recent: Option<&mut Recent>) -> Result<()> {
         let edit = self.edit_of(operation)?;
         self.edit(&edit)?;
         if let Some(recent) = recent {
@@ -273,12 +301,8 @@ impl Editor {
     }
 
     /// Takes the next batch; tells whether there is one.
-    fn start_batch(&mut self, work: &mut Work<'_, '_>) -> Result<bool> {
+    fn start_batch(work: &mut Work<'_, '_>) -> Result<bool> {
         let Some(batch) = (work.batches)()? else { return Ok(false) };
-        if batch.iter().any(Operation::is_read) {
-            // Now, while there is nothing that is not committed.
-            self.load_text()?;
-        }
         work.results = batch.iter().map(|_| None).collect();
         work.batch = batch;
         work.next = 0;
@@ -290,12 +314,12 @@ impl Editor {
     fn end_batch(
         &mut self,
         work: &mut Work<'_, '_>,
-        mut recent: Option<&mut Recent<'_, '_>>,
+        mut recent: Option<&mut Recent>,
     ) -> Result<()> {
         if work.options.offsets == Offsets::Snapshot {
             self.make_together(work, recent.as_deref_mut())?;
         }
-        self.commit(work.options.durability != Durability::None)?;
+        self.commit_and_go_on(work.options.durability)?;
         work.give(recent)
     }
 
@@ -303,7 +327,7 @@ impl Editor {
     fn make_together(
         &mut self,
         work: &mut Work<'_, '_>,
-        mut recent: Option<&mut Recent<'_, '_>>,
+        mut recent: Option<&mut Recent>,
     ) -> Result<()> {
         let mut together = Vec::new();
         for (operation, result) in work.batch.iter().zip(&mut work.results) {
@@ -370,7 +394,7 @@ impl<'w, 'f> Work<'w, 'f> {
     }
 
     /// Answers all reads that wait.
-    fn answer(&mut self, recent: &Recent<'_, '_>) {
+    fn answer(&mut self, recent: &Recent) {
         let (places, questions): (Vec<usize>, Vec<Question>) =
             mem::take(&mut self.questions).into_iter().unzip();
         for (place, answer) in places.into_iter().zip(recent.answer(questions)) {
@@ -379,7 +403,7 @@ impl<'w, 'f> Work<'w, 'f> {
     }
 
     /// Gives the results of all operations before the next one.
-    fn give(&mut self, recent: Option<&mut Recent<'_, '_>>) -> Result<()> {
+    fn give(&mut self, recent: Option<&mut Recent>) -> Result<()> {
         if let Some(recent) = recent {
             self.answer(recent);
         }

@@ -163,10 +163,9 @@ impl Elsewhere {
                     let number = part.segment as usize;
                     let (grammar, dictionary) = archive.segment(number)?;
                     let recorded = archive.summary().segments[number].text_bytes;
-                    let budget = archive.budget();
-                    let segment =
-                        expand::Segment::new(number, grammar, dictionary, recorded, budget)?;
-                    entry.insert(segment)
+                    let (tokens, budget) = (dictionary.tokens(recorded)?, archive.budget());
+                    drop(dictionary);
+                    entry.insert(expand::Segment::new(number, grammar, tokens, recorded, budget)?)
                 }
             };
             let here = end.min(part.offset + part.bytes);
@@ -199,5 +198,29 @@ impl Elsewhere {
                 None => step *= 8,
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use crate::{CompressOptions, Corpus, Durability, Edit, Editor, Input, Source, compress};
+
+    #[test]
+    fn an_edited_segment_is_shared_and_not_copied() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("c.tdc");
+        let input = Input::new("a", Source::Bytes(b"to be or not to be".to_vec()));
+        compress(vec![input], &path, &CompressOptions::default(), &()).unwrap();
+        let mut transaction = Editor::open(&path).unwrap().begin().unwrap();
+        transaction.edit(&Edit::Append { document: 0, text: b", that" }).unwrap();
+        transaction.commit(Durability::None).unwrap();
+        let corpus = Corpus::open(&path).unwrap();
+        let [(one, words), (other, same_words)] = [(); 2].map(|()| corpus.segment(0).unwrap());
+        assert!(Arc::ptr_eq(&words, &same_words));
+        assert!(Arc::ptr_eq(&words, &corpus.dictionary(0).unwrap()));
+        assert!(std::ptr::eq(one.symbols(), other.symbols()));
+        assert!(std::ptr::eq(one.symbols(), corpus.grammar(0).unwrap().symbols()));
     }
 }

@@ -201,6 +201,29 @@ impl Ledger {
         }
     }
 
+    /// Gives edits of text back if they are possible together, where each is by itself; those of a
+    /// document follow each other.
+    pub(crate) fn check_growths<'t>(&self, edits: Vec<Edit<'t>>) -> Result<Vec<Edit<'t>>> {
+        let (mut last, mut bytes, mut corpus) = (None, 0, self.text_bytes);
+        for edit in &edits {
+            let (document, gone) = match *edit {
+                Edit::Insert { document, .. } | Edit::Append { document, .. } => (document, 0),
+                Edit::Delete { document, length, .. } | Edit::Replace { document, length, .. } => {
+                    (document, length)
+                }
+                Edit::Add { .. } | Edit::Remove { .. } | Edit::Rename { .. } => continue,
+            };
+            if last.replace(document) != Some(document) {
+                bytes = self.bytes(document);
+            }
+            (bytes, corpus) = (bytes - gone, corpus - gone);
+            check_lengths(|| self.name(document), bytes, corpus, edit.text())?;
+            let more = edit.text().len() as u64;
+            (bytes, corpus) = (bytes + more, corpus + more);
+        }
+        Ok(edits)
+    }
+
     /// Takes an edit that is possible; what is wrong if it is not, and then nothing has changed. Gives the number of a
     /// document that was added.
     pub(crate) fn apply(&mut self, edit: &Edit<'_>) -> Result<Option<u32>> {

@@ -8,8 +8,10 @@
 //! Readers get ordinary grammars: `plan` says which document is in which segment, and `segment` makes the grammar of a
 //! segment that edits have touched, with its `dictionary`; `edited` keeps both for a corpus.
 //!
-//! Writers have an [`Editor`] (`editor`), which journals edits. It runs batches in which reads see the edits before them (`batch`): on a base and what was
-//! edited since (`recent`), whose words are in `zones`. `recompress` writes the archive anew, and `digests` has those of the documents that have changed.
+//! Writers have an [`Editor`] (`editor`), which lends the archive to one [`Transaction`] at a time
+//! (`transaction`), which journals edits. It runs batches in which reads see the edits before them
+//! (`batch`): on a base and what was edited since (`recent`), whose words are in `zones`. `recompress`
+//! writes the archive anew, and `digests` has those of the documents that have changed.
 
 mod batch;
 #[cfg(feature = "gpu")]
@@ -27,6 +29,7 @@ mod recent;
 mod recompress;
 mod segment;
 mod text;
+mod transaction;
 mod zones;
 
 use std::sync::Arc;
@@ -36,7 +39,7 @@ use tadoc_core::archive::journal::Journal;
 
 use crate::error::Result;
 
-pub use batch::{BatchOptions, Batches, Operation, Outcome, Outcomes};
+pub use batch::{BatchOptions, Batches, Operation, Outcome, Outcomes, Transactions};
 pub(crate) use edited::Edited;
 pub use editor::{Durability, Editor, Offsets, Pending};
 pub(crate) use ledger::Ledger;
@@ -44,6 +47,7 @@ pub use recompress::{RecompressOptions, RecompressReport, recompress};
 pub(crate) use segment::EditedSegment;
 pub use tadoc_core::archive::journal::Edit;
 pub(crate) use text::EditedText;
+pub use transaction::Transaction;
 
 /// What the edits of a journal have made of stored documents. O(edits).
 pub(crate) fn replay(

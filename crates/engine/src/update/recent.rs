@@ -31,10 +31,10 @@ const MOST_EDITS: usize = 1 << 12;
 const MOST_GONE: u64 = 1 << 16;
 
 /// A base and what was edited since.
-pub(super) struct Recent<'a, 'c> {
-    access: &'a Access<'c>,
+pub(super) struct Recent {
+    access: Arc<Access>,
     /// Where the base is asked.
-    reads: Reads<'a, 'c>,
+    reads: Reads,
     /// Numbers of the documents of the base, ascending, and their places in it.
     places: Vec<(u32, u32)>,
     /// What documents are made of: stored pieces are of the base.
@@ -97,13 +97,14 @@ struct Changed {
     found: Vec<u64>,
 }
 
-impl<'a, 'c> Recent<'a, 'c> {
+impl Recent {
     /// Nothing was edited since the base, whose documents the ledger has, and which `reads` answers for.
-    pub(super) fn new(access: &'a Access<'c>, reads: Reads<'a, 'c>, ledger: &Ledger) -> Self {
+    pub(super) fn new(access: Arc<Access>, reads: Reads, ledger: &Ledger) -> Self {
         let documents = ledger.documents();
         let mut places: Vec<(u32, u32)> =
             documents.iter().zip(0..).map(|((number, _), place)| (*number, place)).collect();
         places.sort_unstable();
+        let separators = access.lexer().ascii_separators();
         Self {
             access,
             reads,
@@ -113,7 +114,7 @@ impl<'a, 'c> Recent<'a, 'c> {
             gone: HashSet::default(),
             edits: 0,
             known: RefCell::default(),
-            separators: access.lexer().ascii_separators(),
+            separators,
         }
     }
 
@@ -342,11 +343,11 @@ impl<'a, 'c> Recent<'a, 'c> {
         place_of(&self.places, number).expect("a document without pieces is in the base")
     }
 
-    fn base(&self, place: u32) -> BaseText<'_, 'c> {
-        BaseText { access: self.access, place }
+    fn base(&self, place: u32) -> BaseText<'_> {
+        BaseText { access: &self.access, place }
     }
 
-    fn edited<'t>(&'t self, number: u32, pieces: &'t Pieces) -> EditedDocument<'t, 'c> {
+    fn edited<'t>(&'t self, number: u32, pieces: &'t Pieces) -> EditedDocument<'t> {
         let place = place_of(&self.places, number).unwrap_or(0);
         EditedDocument { base: self.base(place), text: &self.text, pieces }
     }
@@ -459,12 +460,12 @@ fn place_of(places: &[(u32, u32)], number: u32) -> Option<u32> {
 }
 
 /// The text of a document of the base.
-struct BaseText<'t, 'c> {
-    access: &'t Access<'c>,
+struct BaseText<'t> {
+    access: &'t Access,
     place: u32,
 }
 
-impl Text for BaseText<'_, '_> {
+impl Text for BaseText<'_> {
     fn read(&mut self, range: Range<u64>, into: &mut Vec<u8>) -> Result<()> {
         if !range.is_empty() {
             into.extend(self.access.extract(self.place, range.start, range.end - range.start)?);
@@ -474,13 +475,13 @@ impl Text for BaseText<'_, '_> {
 }
 
 /// The text of a document that was edited since.
-struct EditedDocument<'t, 'c> {
-    base: BaseText<'t, 'c>,
+struct EditedDocument<'t> {
+    base: BaseText<'t>,
     text: &'t EditedText,
     pieces: &'t Pieces,
 }
 
-impl Text for EditedDocument<'_, '_> {
+impl Text for EditedDocument<'_> {
     fn read(&mut self, range: Range<u64>, into: &mut Vec<u8>) -> Result<()> {
         for piece in self.pieces.range(range.start, range.end - range.start) {
             match piece.source() {

@@ -16,7 +16,7 @@ use tadoc_core::archive::{
 use tadoc_core::{Grammar, MemoryLimit, parallel};
 
 use super::digests::digests;
-use super::editor::Editor;
+use super::editor::{Editor, OpenArchive};
 use super::segment::EditedSegment;
 use crate::access::{self, Index};
 use crate::build::again::build_again;
@@ -71,6 +71,7 @@ pub fn recompress(
     options: &RecompressOptions,
     observer: &dyn Observer,
 ) -> Result<RecompressReport> {
+    threads::ready()?;
     let path = path.as_ref();
     let lock = ArchiveLock::acquire(path)?;
     let memory = options.memory.map_or(MemoryLimit::Default, MemoryLimit::AtLeast);
@@ -92,31 +93,31 @@ pub fn recompress(
 }
 
 impl Editor {
-    /// Commits, and compresses the archive again; then goes on with it. Documents have other numbers from then on.
+    /// Compresses the archive again, and goes on with it. Documents have other numbers from then on.
     ///
     /// # Errors
-    /// What reading and writing give; then the archive is as it was, and can be edited further. If somebody else edits the new archive before
-    /// this editor has it again, the editor can do no more.
+    /// [`Error::TransactionOpen`] while there is one; what reading and writing give: then the archive
+    /// is as it was, and can be edited further. If somebody else edits the new archive before this
+    /// editor has it again, the editor can do no more.
     pub fn recompress(
-        &mut self,
+        &self,
         options: &RecompressOptions,
         observer: &dyn Observer,
     ) -> Result<RecompressReport> {
-        self.commit(false)?;
-        let corpus = self.corpus()?;
-        let pending = self.pending();
+        let mut transaction = self.begin()?;
+        let corpus = transaction.corpus()?;
+        let pending = transaction.pending();
         let recompression = Recompression { corpus: &corpus, options, observer };
-        let mut report = recompression.run(pending.edits > 0, || self.check_lock())?;
-        report.bytes_before = self.stored_bytes() + pending.journal_bytes;
+        let mut report = recompression.run(pending.edits > 0, || transaction.check_lock())?;
+        report.bytes_before = transaction.stored_bytes() + pending.journal_bytes;
         report.edits = pending.edits;
-        let path = self.path().to_owned();
         let mut indexed = Ok(());
-        self.start_again(|| {
+        transaction.start_again(|| {
             // Storing an index takes the lock, too.
-            indexed = recompression.index(&path, &mut report);
+            indexed = recompression.index(self.path(), &mut report);
             let asked = Instant::now();
             loop {
-                match Self::open(&path) {
+                match OpenArchive::new(self.path(), self.memory) {
                     Err(Error::Archive(tadoc_core::Error::Locked { .. }))
                         if asked.elapsed() < WAIT_FOR_LOCK =>
                     {

@@ -65,11 +65,11 @@ pub(super) trait Texts: Sync {
     ) -> Result<()>;
 }
 
-/// An edited segment.
+/// An edited segment. Its copies share everything.
 #[derive(Debug, Clone)]
 pub(crate) struct EditedSegment {
     pub(crate) grammar: Grammar,
-    pub(crate) dictionary: Dictionary,
+    pub(crate) dictionary: Arc<Dictionary>,
     /// For each token whether it ends a line.
     pub(crate) line_ends: Arc<Vec<bool>>,
 }
@@ -552,7 +552,7 @@ fn assemble(stored: &Stored, stretches: Vec<Stretch>) -> Result<EditedSegment> {
     let symbols = parallel::map_concat(&slices, |part, symbol| parts[part].0[symbol as usize]);
     let grammar = Grammar::new(merged_count, shared(symbols), shared(rule_starts), shared(starts))
         .map_err(tadoc_core::Error::from)?;
-    let dictionary = EncodedDictionary::quick(&merged.words, &merged.separators).open()?;
+    let dictionary = Arc::new(EncodedDictionary::quick(&merged.words, &merged.separators).open()?);
     Ok(EditedSegment { grammar, dictionary, line_ends: Arc::new(merged.line_ends) })
 }
 

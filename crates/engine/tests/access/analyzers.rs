@@ -1,6 +1,6 @@
 //! Searching for terms: case, stems and stop words, in phrases too.
 
-use tadoc_engine::access::Scope;
+use tadoc_engine::access::{Bm25, Query, Scope, find};
 use tadoc_engine::{Analyzer, Builder, Language, Lexer, StopWords};
 use tadoc_oracle::{Case, cases};
 
@@ -104,6 +104,16 @@ fn ranks_are_those_of_the_scope() {
                     let text = String::from_utf8_lossy(words);
                     let told = format!("{what}: {text:?}, analyzer {which}, {chosen:?}");
                     assert_ranked(&found, &expected, &expected, &told);
+                    for (k1, b) in [(0.0, 0.75), (2.0, 0.0), (0.9, 1.0)] {
+                        let bm25 = Bm25::new(k1, b).unwrap();
+                        let query = Query { words: words.to_vec(), bm25, ..Query::default() };
+                        let found = find(&[(access, &scope)], &query, &analyzer, usize::MAX);
+                        let found = found.unwrap().into_iter();
+                        let found: Vec<(usize, f64)> =
+                            found.map(|found| (found.document as usize, found.score)).collect();
+                        let expected = oracle.find_with(words, k1, b);
+                        assert_ranked(&found, &expected, &expected, &format!("{told}, {k1} {b}"));
+                    }
                 });
             }
         }

@@ -7,7 +7,7 @@ use tadoc_oracle::{Document, Random, cases, words};
 use super::support::{compress, for_each_index, oracle_lexer, pool};
 
 /// An operation by the function that is there for it.
-fn by_itself(access: &Access<'_>, operation: &Operation) -> Result<Outcome> {
+fn by_itself(access: &Access, operation: &Operation) -> Result<Outcome> {
     let scope = |document: Option<u32>| match document {
         Some(document) => Scope::Documents(vec![document]),
         None => Scope::All,

@@ -29,8 +29,8 @@ fn compare(
 }
 
 /// The same operations on the processor and on the device, with all segments there and with none that stays.
-fn check(access: &Access<'_>, device: &Arc<Device>, asked: &[Operation], what: &str) {
-    let mut on_device = DeviceAccess::new(access, Arc::clone(device)).unwrap();
+fn check(access: &Arc<Access>, device: &Arc<Device>, asked: &[Operation], what: &str) {
+    let mut on_device = DeviceAccess::new(Arc::clone(access), Arc::clone(device)).unwrap();
     compare(on_device.run(asked), access.run(asked), asked, what);
     for number in 0..access.segment_count() {
         assert!(on_device.resident(number).is_some());
@@ -83,10 +83,11 @@ fn every_case_equals_the_processor_and_the_oracle() {
             for builder in [Builder::RePair, Builder::Sequitur] {
                 compress(&case.documents, &path, lexer, builder, None).unwrap();
                 let corpus = Corpus::open(&path).unwrap();
-                let access = Access::open(&corpus, Index::Fast).unwrap();
+                let access = Arc::new(Access::open(&corpus, Index::Fast).unwrap());
                 let what = format!("{} {lexer:?} {builder:?}", case.name);
                 check(&access, &device, &asked, &what);
-                let on_device = DeviceAccess::new(&access, Arc::clone(&device)).unwrap();
+                let on_device =
+                    DeviceAccess::new(Arc::clone(&access), Arc::clone(&device)).unwrap();
                 for (asked, found) in asked.iter().zip(on_device.run(&asked)).take(40) {
                     if let (Ok(found), false) = (found, matches!(asked, Operation::Sample { .. })) {
                         let expected = plainly(&oracle, &case.documents, asked);
@@ -111,7 +112,7 @@ fn documents_that_go_on_are_whole() {
     let segments = compress(&documents, &path, Lexer::Words, Builder::RePair, Some(least)).unwrap();
     assert!(segments >= 6, "{segments} segments");
     let corpus = Corpus::open(&path).unwrap();
-    let access = Access::open(&corpus, Index::Fast).unwrap();
+    let access = Arc::new(Access::open(&corpus, Index::Fast).unwrap());
     let mut asked = operations(&mut random, Lexer::Words, &documents, 300);
     // Over the ends of parts.
     for document in [1, 4] {
@@ -123,7 +124,7 @@ fn documents_that_go_on_are_whole() {
     }
     check(&access, &device, &asked, "several segments");
     // What is inserted where a document goes on stays in order.
-    let mut on_device = DeviceAccess::new(&access, Arc::clone(&device)).unwrap();
+    let mut on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(&device)).unwrap();
     let mut plain: Vec<Vec<u8>> = documents.iter().map(|(_, text)| text.clone()).collect();
     let text = &b"inserted"[..];
     let mut edits = Vec::new();
@@ -185,8 +186,8 @@ fn many_operations_equal_plain_text() {
     {
         compress(documents, &path, lexer, builder, None).unwrap();
         let corpus = Corpus::open(&path).unwrap();
-        let access = Access::open(&corpus, Index::None).unwrap();
-        let mut on_device = DeviceAccess::new(&access, Arc::clone(&device)).unwrap();
+        let access = Arc::new(Access::open(&corpus, Index::None).unwrap());
+        let mut on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(&device)).unwrap();
         let oracle = Oracle::new(oracle_lexer(lexer), documents);
         // Words, as the text is before anything is inserted.
         let vocabulary: Vec<&[u8]> = documents

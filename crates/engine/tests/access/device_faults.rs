@@ -17,20 +17,20 @@ use super::support::compress;
 type Told = Vec<Result<Outcome, String>>;
 
 /// An archive, operations on it, and what comes of them.
-fn with_sample(run: impl FnOnce(&Access<'_>, &[Operation], &Told)) {
+fn with_sample(run: impl FnOnce(&Arc<Access>, &[Operation], &Told)) {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("sample.tdc");
     let sample = cases().into_iter().find(|case| case.name == "sample").unwrap();
     compress(&sample.documents, &path, Lexer::Words, Builder::RePair, None).unwrap();
     let corpus = Corpus::open(&path).unwrap();
-    let access = Access::open(&corpus, Index::Fast).unwrap();
+    let access = Arc::new(Access::open(&corpus, Index::Fast).unwrap());
     let asked = operations(&mut Random::new(31), Lexer::Words, &sample.documents, 150);
     run(&access, &asked, &told(access.run(&asked)));
 }
 
 /// Asks while something is wrong, which is said of everything that has no answer; gives how much that is.
 fn check(
-    access: &Access<'_>,
+    access: &Arc<Access>,
     device: &Arc<Device>,
     (asked, expected): (&[Operation], &Told),
     fault: &dyn Fn(),
@@ -38,14 +38,14 @@ fn check(
 ) -> usize {
     fault();
     let backends = Backends::with_device(Choice::Auto, Arc::clone(device));
-    let reads = Reads::new(access, &backends, 0).unwrap();
+    let reads = Reads::new(Arc::clone(access), &backends, 0).unwrap();
     assert!(told(reads.run(asked)) == *expected);
     // What has failed does not stay so.
     assert!(told(reads.run(asked)) == *expected);
     drop(reads);
     fault();
     let backends = Backends::with_device(Choice::Gpu, Arc::clone(device));
-    let reads = match Reads::new(access, &backends, 0) {
+    let reads = match Reads::new(Arc::clone(access), &backends, 0) {
         Ok(reads) => reads,
         Err(Error::Gpu { what }) => {
             assert!(what.contains(said), "{what}");
@@ -80,7 +80,9 @@ fn the_processor_answers_for_a_device_that_fails() {
         assert_eq!(one(&|| {}, ""), 0);
         let (before, _) = (faults.calls(), faults.most_taken());
         let backends = Backends::with_device(Choice::Gpu, Arc::clone(&device));
-        assert!(told(Reads::new(access, &backends, 0).unwrap().run(asked)) == *expected);
+        assert!(
+            told(Reads::new(Arc::clone(access), &backends, 0).unwrap().run(asked)) == *expected
+        );
         let (calls, memory) = (faults.calls() - before, faults.most_taken());
         for after in spread(calls, 60) {
             assert!(one(&|| faults.lose_after(after), "the device was lost") > 0, "{after}");

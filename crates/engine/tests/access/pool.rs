@@ -9,7 +9,7 @@ use std::process::{Command, Stdio};
 
 use tadoc_engine::access::{self, Access, Index};
 use tadoc_engine::pool::{Error as PoolError, Patience, Persist, Resumption};
-use tadoc_engine::{Analyzer, Builder, Corpus, Edit, Editor, Error, Lexer};
+use tadoc_engine::{Analyzer, Builder, Corpus, Durability, Edit, Editor, Error, Lexer};
 use tadoc_oracle::{Document, Random};
 
 use super::segments::least_memory;
@@ -194,12 +194,11 @@ fn a_pool_is_of_an_archive_with_its_edits() {
     make(&documents, &archive);
     let before = Questions::new(Lexer::Words, &documents, &Analyzer::new(), 5, 4);
     ask(&archive, &pool, Persist::Phase, &before);
-    let mut editor = Editor::open(&archive).unwrap();
-    let document = editor.find(documents[17].0.as_bytes()).unwrap();
+    let mut transaction = Editor::open(&archive).unwrap().begin().unwrap();
+    let document = transaction.find(documents[17].0.as_bytes()).unwrap();
     let text = b"these words are new and w1 is not".to_vec();
-    editor.edit(&Edit::Insert { document, offset: 0, text: &text }).unwrap();
-    editor.commit(true).unwrap();
-    drop(editor);
+    transaction.edit(&Edit::Insert { document, offset: 0, text: &text }).unwrap();
+    transaction.commit(Durability::Sync).unwrap();
     documents[17].1.splice(0..0, text);
     let corpus = Corpus::open(&archive).unwrap();
     let error = Access::in_pool(&corpus, &pool, Persist::Phase, Patience::default()).unwrap_err();

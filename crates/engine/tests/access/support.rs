@@ -60,7 +60,7 @@ pub fn pool(threads: usize) -> rayon::ThreadPool {
 }
 
 /// Calls `each` with the archive opened with every index, each stored in it anew; and in a pool, made with and without one.
-pub fn for_each_index(path: &Path, mut each: impl FnMut(&Access<'_>, &str)) {
+pub fn for_each_index(path: &Path, mut each: impl FnMut(&Access, &str)) {
     for index in INDEXES {
         access::store(path, index, &()).unwrap();
         let corpus = Corpus::open(path).unwrap();
@@ -84,7 +84,7 @@ pub fn for_each_index(path: &Path, mut each: impl FnMut(&Access<'_>, &str)) {
 }
 
 /// All places of a phrase, as the engine visits them.
-pub fn places(access: &Access<'_>, phrase: &access::Phrase, scope: &Scope) -> Vec<(usize, usize)> {
+pub fn places(access: &Access, phrase: &access::Phrase, scope: &Scope) -> Vec<(usize, usize)> {
     let mut places = Vec::new();
     let visited = access.search(phrase, scope, &mut |document, offsets| {
         assert!(!offsets.is_empty(), "a call without offsets");
@@ -170,7 +170,7 @@ impl<'d> Questions<'d> {
     }
 
     /// Asks them all.
-    pub fn check(&self, access: &Access<'_>, what: &str) {
+    pub fn check(&self, access: &Access, what: &str) {
         for question in &self.bytes {
             self.check_bytes(access, question, what);
         }
@@ -182,7 +182,7 @@ impl<'d> Questions<'d> {
         }
     }
 
-    fn check_bytes(&self, access: &Access<'_>, question: &Bytes, what: &str) {
+    fn check_bytes(&self, access: &Access, question: &Bytes, what: &str) {
         let told = || format!("{what}: {question:?}");
         match *question {
             Bytes::Extract { document, offset, length, ref bytes } => {
@@ -208,7 +208,7 @@ impl<'d> Questions<'d> {
         }
     }
 
-    fn check_search(&self, access: &Access<'_>, search: &Search, number: usize, what: &str) {
+    fn check_search(&self, access: &Access, search: &Search, number: usize, what: &str) {
         let Search { phrase: text, places: expected } = search;
         let told = || format!("{what}: {:?}", String::from_utf8_lossy(text));
         let phrase = access.phrase(text, &self.analyzer).unwrap();
@@ -261,7 +261,7 @@ impl<'d> Questions<'d> {
         assert_eq!(seen, usize::from(!expected.is_empty()), "{}", told());
     }
 
-    fn check_find(&self, access: &Access<'_>, words: &[u8], expected: &[(usize, f64)], what: &str) {
+    fn check_find(&self, access: &Access, words: &[u8], expected: &[(usize, f64)], what: &str) {
         let told = || format!("{what}: find {:?}", String::from_utf8_lossy(words));
         for most in [1, 3, usize::MAX] {
             let found = match access.find(words, &self.analyzer, &Scope::All, most) {

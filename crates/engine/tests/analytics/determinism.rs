@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use tadoc_core::{Limits, Task, View};
 use tadoc_engine::analytics::TfIdfOptions;
-use tadoc_engine::answer::{Labels, Position, Rows, Value};
+use tadoc_engine::answer::{Labels, Names, Position, Rows, Value};
 use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Document, Random};
 
@@ -74,7 +74,8 @@ fn any_ranges_are_the_rows() {
         for strategy in STRATEGIES {
             let limits = Limits { strategy, least: 2, ..Default::default() };
             let answered = question.ask(&view, &limits).unwrap();
-            let labels = Labels { terms: view.terms().texts(), documents: &names };
+            let names = Names::from_iter(names.iter());
+            let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
             let mut at = Position::default();
             while let Some(part) = answered.answer.next_part(&mut at, labels).unwrap() {
                 let all = rows_of_range(&*part, 0..part.len());
@@ -100,7 +101,8 @@ fn positions_are_good_for_another_time() {
             let limits = Limits { memory, ..Default::default() };
             let answered = question.ask(&view, &limits).unwrap();
             let expected = rows(&*answered.answer, &view, &names);
-            let labels = Labels { terms: view.terms().texts(), documents: &names };
+            let names = Names::from_iter(names.iter());
+            let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
             let mut positions = vec![Position::default()];
             let mut parts = Vec::new();
             let mut at = Position::default();
@@ -130,7 +132,8 @@ fn entries_agree_with_rows() {
                 let limits = Limits { strategy, least, top, ..Default::default() };
                 let answered = question.ask(&whole, &limits).unwrap();
                 let expected = rows(&*answered.answer, &whole, &names);
-                let labels = Labels { terms: whole.terms().texts(), documents: &names };
+                let names = Names::from_iter(names.iter());
+                let labels = Labels { terms: whole.terms().texts(), documents: names.texts() };
                 let entries = answered.answer.entries(labels).expect("it is a matrix").unwrap();
                 assert!(rows_of_range(&*entries, 0..entries.len()) == expected);
                 let columns: BTreeSet<Vec<u8>> = expected.iter().map(term).collect();
@@ -146,7 +149,7 @@ fn entries_agree_with_rows() {
                             Value::Real(number) => Cell::Real(number),
                             other => panic!("{other:?} is no entry"),
                         };
-                        let name = names[document as usize];
+                        let name = labels.documents.get(document as u32);
                         made.push(vec![text(name), text(columns[term as usize].clone()), value]);
                     });
                 }
@@ -158,7 +161,8 @@ fn entries_agree_with_rows() {
         !matches!(question, Question::TfIdf(_) | Question::Task(Task::TermVector))
     }) {
         let answered = question.ask(&whole, &Limits::default()).unwrap();
-        let labels = Labels { terms: whole.terms().texts(), documents: &names };
+        let names = Names::from_iter(names.iter());
+        let labels = Labels { terms: whole.terms().texts(), documents: names.texts() };
         assert!(answered.answer.entries(labels).is_none(), "{question:?}");
     }
 }

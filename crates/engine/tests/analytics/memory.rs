@@ -4,7 +4,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tadoc_core::{Grammar, Limits, Network, Part, Strategy, Task, View};
 use tadoc_engine::analytics::Measure;
-use tadoc_engine::answer::{Labels, Position, Value};
+use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_oracle::{Lexer, Oracle, Random};
 
 use super::random_grammar::{Made, Shape, terms};
@@ -138,7 +138,8 @@ fn a_million_spilled_rows_are_in_order() {
         let limits = Limits { memory, top, ..Default::default() };
         let answered = task(Task::SequenceCount { n: 3 }).ask(&view, &limits).unwrap();
         let mut digests: Vec<u64> = Vec::new();
-        let labels = Labels { terms: view.terms().texts(), documents: &[b"0"] };
+        let names = Names::from_iter(["0"]);
+        let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
         let mut at = Position::default();
         while let Some(rows) = answered.answer.next_part(&mut at, labels).unwrap() {
             rows.visit(0..rows.len(), &mut |row| {

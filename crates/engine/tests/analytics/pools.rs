@@ -8,7 +8,7 @@ use tadoc_core::{Limits, Measure, Norm, Task, TfIdfOptions, View};
 use tadoc_engine::backend::{Backends, Choice, PoolFile};
 use tadoc_engine::pool::Persist;
 use tadoc_engine::view::{Detail, Origin};
-use tadoc_engine::{Analyzer, Builder, Corpus, Edit, Editor, Error, Lexer};
+use tadoc_engine::{Analyzer, Builder, Corpus, Durability, Edit, Editor, Error, Lexer};
 use tadoc_oracle::{Document, Oracle, cases};
 use tempfile::TempDir;
 
@@ -218,10 +218,9 @@ fn pools_of_other_archives_are_refused() {
     assert!(is_refused(open(&both, &[&second, &first])));
 
     // After an edit it is another archive.
-    let mut editor = Editor::open(&paths[0]).unwrap();
-    let document = editor.find(all[0].0.as_bytes()).unwrap();
-    editor.edit(&Edit::Append { document, text: b" another end" }).unwrap();
-    editor.commit(true).unwrap();
-    drop(editor);
+    let mut transaction = Editor::open(&paths[0]).unwrap().begin().unwrap();
+    let document = transaction.find(all[0].0.as_bytes()).unwrap();
+    transaction.edit(&Edit::Append { document, text: b" another end" }).unwrap();
+    transaction.commit(Durability::Sync).unwrap();
     assert!(is_refused(open(&pool, &[&Corpus::open(&paths[0]).unwrap()])));
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use tadoc_core::Norm;
 use tadoc_core::{Limits, Strategy, Task, View};
 use tadoc_engine::analytics::{Measure, TfIdfOptions, answer};
-use tadoc_engine::answer::{Answer, Labels, Position, Rows, Value};
+use tadoc_engine::answer::{Answer, Labels, Names, Position, Rows, Value};
 use tadoc_engine::{Analyzer, Answered, Builder, CompressOptions, Corpus, Input, Lexer, Source};
 use tadoc_oracle::{Document, Oracle};
 
@@ -44,7 +44,8 @@ pub fn rows_of_range(rows: &dyn Rows, range: std::ops::Range<u64>) -> Vec<Row> {
 /// All rows of an answer.
 pub fn rows(answer: &dyn Answer, view: &View, names: &[&[u8]]) -> Vec<Row> {
     let mut all = Vec::new();
-    let labels = Labels { terms: view.terms().texts(), documents: names };
+    let names = Names::from_iter(names.iter());
+    let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
     let mut at = Position::default();
     while let Some(rows) = answer.next_part(&mut at, labels).unwrap() {
         assert_eq!(rows.columns(), answer.columns());

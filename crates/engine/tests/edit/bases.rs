@@ -29,10 +29,10 @@ fn more_edits_than_a_base_takes() {
         let model = Model::new(SETUP.lexer, documents.collect::<Vec<_>>());
         SETUP.make(&model, &path, &mut random);
         let mut script = Script::new(9, model, kind);
-        let mut editor = Editor::open(&path).unwrap();
+        let editor = Editor::open(&path).unwrap();
         for round in 0..3 {
             let what = format!("{kind:?}, round {round}");
-            script.run_with_edits(&mut editor, 40, 5000, &what);
+            script.run_with_edits(&editor, 40, 5000, &what);
             whole::check_file(&path, &script.model, &what);
         }
     }
@@ -52,10 +52,10 @@ fn much_text_goes() {
     let mut script = Script::new(10, model, Kind::Snippets);
     script.longest = usize::MAX;
     script.samples = 2000;
-    let mut editor = Editor::open(&path).unwrap();
+    let editor = Editor::open(&path).unwrap();
     for round in 0..3 {
         let what = format!("round {round}");
-        script.run_with_large_deletes(&mut editor, 150, &what);
-        whole::check_texts(&editor.corpus().unwrap(), &script.model, &what);
+        script.run_with_large_deletes(&editor, 150, &what);
+        whole::check_texts(&editor.begin().unwrap().corpus().unwrap(), &script.model, &what);
     }
 }

@@ -51,7 +51,7 @@ fn the_processor_goes_on() {
                 _ => faults.set_memory(random.below(30_000)),
             }
             let what = format!("seed {seed}, round {round}");
-            script.run(&mut editor, 40, &what);
+            script.run(&editor, 40, &what);
             with_faults += usize::from(faults.failed() > failed);
             faults.mend();
             assert_eq!(faults.taken(), 0, "{what}");
@@ -80,11 +80,11 @@ fn batch() -> Vec<Operation> {
 
 /// Runs one batch.
 fn run(
-    editor: &mut Editor,
+    editor: &Editor,
     offsets: Offsets,
 ) -> tadoc_engine::Result<Vec<tadoc_engine::Result<Outcome>>> {
     let (mut next, mut found) = (Some(batch()), Vec::new());
-    let options = BatchOptions { offsets, durability: Durability::None };
+    let options = BatchOptions { offsets, durability: Durability::None, ..Default::default() };
     editor.run(&mut || Ok(next.take()), options, &mut |outcomes| {
         found.extend(outcomes);
         Ok(())
@@ -116,14 +116,14 @@ fn a_batch_is_made_as_a_whole_or_not_at_all() {
         editor
     };
     for offsets in [Offsets::Sequence, Offsets::Snapshot] {
-        let on_processor = run(&mut open(Choice::Cpu), offsets).unwrap();
+        let on_processor = run(&open(Choice::Cpu), offsets).unwrap();
         let expected: Vec<Outcome> = on_processor.into_iter().map(Result::unwrap).collect();
         let after = texts(&path);
         assert_ne!(before, after);
         // Once to compile kernels.
         let whole = [(); 2].map(|()| {
             let calls = faults.calls();
-            let found = run(&mut open(Choice::Gpu), offsets).unwrap();
+            let found = run(&open(Choice::Gpu), offsets).unwrap();
             let found: Vec<Outcome> = found.into_iter().map(Result::unwrap).collect();
             assert_eq!(found, expected);
             assert_eq!(texts(&path), after);
@@ -131,16 +131,16 @@ fn a_batch_is_made_as_a_whole_or_not_at_all() {
         });
         let mut refused = 0;
         for calls in spread(whole[1], 60) {
-            let mut editor = open(Choice::Auto);
+            let editor = open(Choice::Auto);
             faults.lose_after(calls);
-            let found = run(&mut editor, offsets).unwrap();
+            let found = run(&editor, offsets).unwrap();
             faults.mend();
             let found: Vec<Outcome> = found.into_iter().map(Result::unwrap).collect();
             assert_eq!((found, texts(&path)), (expected.clone(), after.clone()), "{calls}");
             drop(editor);
-            let mut editor = open(Choice::Gpu);
+            let editor = open(Choice::Gpu);
             faults.lose_after(calls);
-            let found = run(&mut editor, offsets);
+            let found = run(&editor, offsets);
             faults.mend();
             drop(editor);
             let is_lost = |error: &Error| matches!(error, Error::Gpu { what } if what.contains("the device was lost"));
@@ -173,7 +173,7 @@ fn a_batch_is_made_as_a_whole_or_not_at_all() {
 }
 
 /// All documents as a device has them.
-fn texts_on_device(on_device: &DeviceAccess<'_, '_>, documents: usize) -> Vec<Vec<u8>> {
+fn texts_on_device(on_device: &DeviceAccess, documents: usize) -> Vec<Vec<u8>> {
     use tadoc_engine::access::{Operation, Outcome};
     let all = |document| Operation::Extract { document, offset: 0, length: u64::MAX };
     let asked: Vec<Operation> = (0..documents as u32).map(all).collect();
@@ -191,7 +191,7 @@ fn inserts_are_made_in_all_segments_or_in_none() {
     let path = folder.path().join("c.tdc");
     archive(&path, 11, 4);
     let corpus = Corpus::open(&path).unwrap();
-    let access = Access::open(&corpus, Index::None).unwrap();
+    let access = Arc::new(Access::open(&corpus, Index::None).unwrap());
     assert!(access.segment_count() > 2);
     let before = texts(&path);
     let edits: Vec<Edit<'_>> = (0..before.len() as u32)
@@ -204,7 +204,7 @@ fn inserts_are_made_in_all_segments_or_in_none() {
         before.iter().map(|text| [b"inserted", &text[..], b"inserted"].concat()).collect();
     // Once to compile kernels.
     let whole = [(); 2].map(|()| {
-        let mut on_device = DeviceAccess::new(&access, Arc::clone(&device)).unwrap();
+        let mut on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(&device)).unwrap();
         let calls = faults.calls();
         on_device.edit_together(&edits).unwrap();
         let calls = faults.calls() - calls;
@@ -212,7 +212,7 @@ fn inserts_are_made_in_all_segments_or_in_none() {
         calls
     });
     let faulted = |fault: &dyn Fn(), said: &str| {
-        let mut on_device = DeviceAccess::new(&access, Arc::clone(&device)).unwrap();
+        let mut on_device = DeviceAccess::new(Arc::clone(&access), Arc::clone(&device)).unwrap();
         let taken = faults.taken();
         fault();
         let failed = match on_device.edit_together(&edits) {

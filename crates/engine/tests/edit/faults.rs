@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use tadoc_engine::update::{RecompressOptions, recompress};
-use tadoc_engine::{Corpus, Edit, Editor, Error};
+use tadoc_engine::{Corpus, Durability, Edit, Editor, Error};
 use tadoc_oracle::Random;
 
 use super::states;
@@ -28,15 +28,22 @@ fn files(folder: &Path) -> Vec<PathBuf> {
 
 /// Edits until that fails; gives the last state that was committed.
 fn edit_until_full(path: &Path) -> u64 {
-    let mut editor = Editor::open(path).unwrap();
-    let document = editor.find(BALLAST.as_bytes()).unwrap();
+    let editor = Editor::open(path).unwrap();
     let mut state = states::state_of(&Corpus::open(path).unwrap(), BALLAST);
     let mut random = Random::new(state);
     let error = loop {
         let text = ballast(&mut random, 3000);
-        let edited = states::advance(&mut editor, state)
-            .and_then(|()| editor.edit(&Edit::Append { document, text: &text }))
-            .and_then(|_| editor.commit(true));
+        let mut transaction = editor.begin().unwrap();
+        let document = transaction.find(BALLAST.as_bytes()).unwrap();
+        let append = Edit::Append { document, text: &text };
+        let edited = states::advance(&mut transaction, state)
+            .and_then(|()| transaction.edit(&append))
+            .inspect_err(|_| {
+                // Nobody can say what this one has made; it makes nothing more.
+                let refused = transaction.edit(&append);
+                assert!(matches!(refused, Err(Error::EditorFailed { .. })));
+            })
+            .and_then(|_| transaction.commit(Durability::Sync));
         match edited {
             Ok(()) => state += 1,
             Err(error) => break error,
@@ -45,10 +52,7 @@ fn edit_until_full(path: &Path) -> u64 {
     };
     let told = error.to_string();
     assert!(told.contains("No space left on device") || told.contains("File too large"), "{told}");
-    // Nobody can say what this one has made; it makes nothing more.
-    let append = Edit::Append { document, text: b"x" };
-    assert!(matches!(editor.edit(&append), Err(Error::EditorFailed { .. })));
-    assert!(matches!(editor.commit(true), Err(Error::EditorFailed { .. })));
+    assert!(matches!(editor.begin(), Err(Error::EditorFailed { .. })));
     state
 }
 
@@ -76,20 +80,20 @@ fn assert_not_recompressed(path: &Path, state: u64) {
     );
     assert_state(path, state);
     // An editor goes on after compressing again has failed.
-    let mut editor = Editor::open(path).unwrap();
+    let editor = Editor::open(path).unwrap();
     editor.recompress(&RecompressOptions::default(), &()).unwrap_err();
     assert_eq!(files(path.parent().unwrap()), before, "something was left behind");
-    editor.find(BALLAST.as_bytes()).unwrap();
-    editor.edit(&Edit::Append { document: 0, text: b"" }).unwrap();
-    drop(editor);
+    let mut transaction = editor.begin().unwrap();
+    transaction.find(BALLAST.as_bytes()).unwrap();
+    transaction.edit(&Edit::Append { document: 0, text: b"" }).unwrap();
+    drop((transaction, editor));
     assert_state(path, state);
 }
 
 /// There is room again.
 fn go_on(path: &Path, state: u64) {
-    let mut editor = Editor::open(path).unwrap();
-    states::advance(&mut editor, state).unwrap();
-    editor.commit(true).unwrap();
+    let editor = Editor::open(path).unwrap();
+    states::commit_next(&editor, state, Durability::Sync);
     assert_state(path, state + 1);
     editor.recompress(&RecompressOptions::default(), &()).unwrap();
     assert_state(path, state + 1);
@@ -98,11 +102,12 @@ fn go_on(path: &Path, state: u64) {
 /// An archive with so much in it that does not become smaller.
 fn make(path: &Path, bytes: usize) {
     states::make(path);
-    let mut editor = Editor::open(path).unwrap();
+    let editor = Editor::open(path).unwrap();
     let text = ballast(&mut Random::new(0), bytes);
     let name = BALLAST.as_bytes();
-    editor.edit(&Edit::Add { name, modified: None, mode: None, text: &text }).unwrap();
-    editor.commit(false).unwrap();
+    let mut transaction = editor.begin().unwrap();
+    transaction.edit(&Edit::Add { name, modified: None, mode: None, text: &text }).unwrap();
+    transaction.commit(Durability::None).unwrap();
     editor.recompress(&RecompressOptions::default(), &()).unwrap();
 }
 
@@ -230,10 +235,7 @@ fn files_and_folders_that_cannot_be_written_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("closed.tdc");
     states::make(&path);
-    let mut editor = Editor::open(&path).unwrap();
-    states::advance(&mut editor, 0).unwrap();
-    editor.commit(true).unwrap();
-    drop(editor);
+    states::commit_next(&Editor::open(&path).unwrap(), 0, Durability::Sync);
     let set = |path: &Path, mode| {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
@@ -244,13 +246,11 @@ fn files_and_folders_that_cannot_be_written_are_refused() {
     set(&path, 0o644);
     set(folder.path(), 0o555);
     // The file itself can be edited, and not replaced.
-    let mut editor = Editor::open(&path).unwrap();
-    states::advance(&mut editor, 1).unwrap();
-    editor.commit(true).unwrap();
+    let editor = Editor::open(&path).unwrap();
+    states::commit_next(&editor, 1, Durability::Sync);
     let error = editor.recompress(&RecompressOptions::default(), &()).unwrap_err().to_string();
     assert!(error.contains("Permission denied"), "{error}");
-    states::advance(&mut editor, 2).unwrap();
-    editor.commit(true).unwrap();
+    states::commit_next(&editor, 2, Durability::Sync);
     set(folder.path(), 0o755);
     assert_state(&path, 3);
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 use tadoc_core::archive::journal::JournalWriter;
 use tadoc_engine::access::{self, Index};
 use tadoc_engine::update::{RecompressOptions, recompress};
-use tadoc_engine::{CompressOptions, Corpus, Edit, Editor, Error, Input, Source, compress};
+use tadoc_engine::{
+    CompressOptions, Corpus, Durability, Edit, Editor, Error, Input, Source, compress,
+};
 
 fn make(path: &Path, edits: &[Edit<'_>]) {
     let inputs = [("a", "to be or not"), ("b", "to be")]
@@ -84,7 +86,7 @@ fn contradictions_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("contradictions.tdc");
     make(&path, &[]);
-    let mut editor = Editor::open(&path).unwrap();
+    let mut transaction = Editor::open(&path).unwrap().begin().unwrap();
     let time = |nanoseconds| Some(tadoc_engine::Timestamp { seconds: 0, nanoseconds });
     let add = |name, modified, mode| Edit::Add { name, modified, mode, text: b"" };
     for edit in [
@@ -96,13 +98,13 @@ fn contradictions_are_refused() {
         Edit::Rename { document: 0, name: b"" },
         Edit::Rename { document: 0, name: b"a\0b" },
     ] {
-        assert!(editor.edit(&edit).is_err(), "{edit:?}");
+        assert!(transaction.edit(&edit).is_err(), "{edit:?}");
         // It goes on, and the name is free.
-        assert_eq!(editor.document_count(), 2, "{edit:?}");
-        editor.edit(&Edit::Append { document: 0, text: b"." }).unwrap();
+        assert_eq!(transaction.document_count(), 2, "{edit:?}");
+        transaction.edit(&Edit::Append { document: 0, text: b"." }).unwrap();
     }
-    editor.edit(&add(b"c", time(999_999_999), Some(0o7777))).unwrap();
-    editor.commit(false).unwrap();
+    transaction.edit(&add(b"c", time(999_999_999), Some(0o7777))).unwrap();
+    transaction.commit(Durability::None).unwrap();
     let corpus = Corpus::open(&path).unwrap();
     assert_eq!(corpus.documents().unwrap().len(), 3);
     assert_eq!(corpus.documents().unwrap()[0].bytes, 12 + 7);

@@ -9,7 +9,9 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tadoc_engine::access::Index;
-use tadoc_engine::update::{BatchOptions, Operation, Outcome, RecompressOptions, recompress};
+use tadoc_engine::update::{
+    BatchOptions, Operation, Outcome, RecompressOptions, Transactions, recompress,
+};
 use tadoc_engine::{Corpus, Durability, Edit, Editor};
 use tadoc_oracle::Random;
 
@@ -20,7 +22,9 @@ const KILLS: u64 = 240;
 const LOG: &str = "log";
 
 /// How the writer works.
-const MODES: [&str; 3] = ["transactions", "operations", "recompressions"];
+const MODES: [&str; 4] = ["transactions", "operations", "recompressions", "rollbacks"];
+/// So much text is more than a record of the journal.
+const MUCH: usize = 5 << 20;
 
 fn entry(number: u64) -> Vec<u8> {
     format!("entry {number} {}\n", "x".repeat(number as usize % 50)).into_bytes()
@@ -53,7 +57,7 @@ fn writer() {
     let mode = variable("TADOC_TEST_MODE");
     let mut random = Random::new(variable("TADOC_TEST_SEED").parse().unwrap());
     let mut editor = Editor::open(path).unwrap();
-    let corpus = editor.corpus().unwrap();
+    let corpus = editor.begin().unwrap().corpus().unwrap();
     let (mut state, mut logged) = (states::state_of(&corpus, LOG), entries(&corpus));
     drop(corpus);
     if mode == "operations" {
@@ -72,12 +76,28 @@ fn writer() {
             }
             Ok(())
         };
-        let options = BatchOptions { durability: Durability::Operation, ..Default::default() };
+        let options = BatchOptions { transactions: Transactions::Edit, ..Default::default() };
         return editor.run(&mut batches, options, &mut outcomes).unwrap();
     }
+    let much = "much ".repeat(MUCH / 5);
     loop {
-        states::advance(&mut editor, state).unwrap();
-        editor.commit(random.below(2) == 0).unwrap();
+        if mode == "rollbacks" && random.below(2) == 0 {
+            // The kill may come while edits are in the file that are not committed.
+            let mut transaction = editor.begin().unwrap();
+            states::advance(&mut transaction, state).unwrap();
+            let document = transaction.find(LOG.as_bytes()).unwrap();
+            let text = &much.as_bytes()[random.below(MUCH as u64) as usize..];
+            transaction.edit(&Edit::Append { document, text }).unwrap();
+            if random.below(2) == 0 {
+                let corpus = transaction.corpus().unwrap();
+                assert!(corpus.documents().unwrap().len() > 3);
+            }
+            if random.below(2) == 0 {
+                transaction.rollback();
+            }
+        }
+        let durability = *random.choose(&[Durability::Sync, Durability::None]);
+        states::commit_next(&editor, state, durability);
         state += 1;
         acknowledge("state", state);
         if mode == "recompressions" && random.below(3) == 0 {
@@ -110,11 +130,10 @@ fn what_was_acknowledged_outlives_the_writer() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("killed.tdc");
     states::make(&path);
-    let mut editor = Editor::open(&path).unwrap();
+    let mut transaction = Editor::open(&path).unwrap().begin().unwrap();
     let name = LOG.as_bytes();
-    editor.edit(&Edit::Add { name, modified: None, mode: None, text: b"" }).unwrap();
-    editor.commit(true).unwrap();
-    drop(editor);
+    transaction.edit(&Edit::Add { name, modified: None, mode: None, text: b"" }).unwrap();
+    transaction.commit(Durability::Sync).unwrap();
     let (mut state, mut logged) = (0, 0);
     let mut random = Random::new(1);
     let (mut unacknowledged, mut left_behind) = (0, 0);

@@ -13,6 +13,7 @@
 //! - `readers`: a reader against a writer.
 //! - `kills`: a writer that is killed at any moment.
 //! - `faults`: disks that are full, files and folders that cannot be written.
+//! - `transactions`: edits that are committed and rolled back.
 //! - `hostile`: journals that are whole and impossible.
 #![cfg(unix)]
 
@@ -42,4 +43,5 @@ mod script;
 mod segments;
 mod states;
 mod texts;
+mod transactions;
 mod whole;

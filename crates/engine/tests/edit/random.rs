@@ -43,10 +43,10 @@ fn run(seed: u64, segments: u64, open: &Opener) -> usize {
     let mut made = 0;
     for round in 0..6 {
         let what = format!("seed {seed}, {segments} segments, round {round}, {setup:?}");
-        made += script.run(&mut editor, BETWEEN, &what);
+        made += script.run(&editor, BETWEEN, &what);
         // As it is in memory, and as others see it.
         if random.below(3) == 0 {
-            whole::check_texts(&editor.corpus().unwrap(), &script.model, &what);
+            whole::check_texts(&editor.begin().unwrap().corpus().unwrap(), &script.model, &what);
         }
         whole::check_file(&path, &script.model, &what);
         let threads = Some(1 + random.below(2) as usize);
@@ -59,7 +59,7 @@ fn run(seed: u64, segments: u64, open: &Opener) -> usize {
             0 => {
                 let report = editor.recompress(&options, &()).unwrap();
                 assert_eq!(report.documents, script.model.documents.len() as u64, "{what}");
-                assert_eq!(editor.pending().edits, 0, "{what}");
+                assert_eq!(editor.begin().unwrap().pending().edits, 0, "{what}");
                 whole::check_file(&path, &script.model, &format!("{what}, recompressed"));
             }
             1 => {

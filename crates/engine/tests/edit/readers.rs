@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use tadoc_engine::access::Index;
 use tadoc_engine::update::{RecompressOptions, recompress};
-use tadoc_engine::{Corpus, Editor};
+use tadoc_engine::{Corpus, Durability, Editor};
 use tadoc_oracle::Random;
 
 use super::states;
@@ -76,8 +76,11 @@ fn readers_see_states_that_existed() {
             };
             while !is_enough(state, recompressions) && !is_over.load(Ordering::SeqCst) {
                 begun.store(state + 1, Ordering::SeqCst);
-                states::advance(&mut editor, state).unwrap();
-                editor.commit(random.below(20) == 0).unwrap();
+                let durability = match random.below(20) {
+                    0 => Durability::Sync,
+                    _ => Durability::None,
+                };
+                states::commit_next(&editor, state, durability);
                 state += 1;
                 committed.store(state, Ordering::SeqCst);
                 let index = *random.choose(&[None, Some(Index::None), Some(Index::Fast)]);

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tadoc_engine::access::Index;
 use tadoc_engine::update::{Operation, RecompressOptions, recompress};
-use tadoc_engine::{Builder, Corpus, Edit, Editor, Error, Level, Lexer};
+use tadoc_engine::{Builder, Corpus, Durability, Edit, Editor, Error, Level, Lexer};
 use tadoc_oracle::Random;
 
 use super::access_support::{INDEXES, compress};
@@ -35,8 +35,8 @@ fn bytes_do_not_depend_on_threads() {
         let model = Model::new(setup.lexer, documents.collect::<Vec<_>>());
         setup.make(&model, &path, &mut random);
         let mut script = Script::new(seed, model, Kind::Snippets);
-        let mut editor = Editor::open(&path).unwrap();
-        script.run(&mut editor, 400, "before compressing again");
+        let editor = Editor::open(&path).unwrap();
+        script.run(&editor, 400, "before compressing again");
         drop(editor);
         let mut made: Vec<Vec<u8>> = Vec::new();
         for threads in [1, 2, 16, 200] {
@@ -83,10 +83,10 @@ fn segments_are_cut_small() {
         let mut script = Script::new(seed, model, kind);
         script.longest = 120;
         let memory = Some(least_memory(&path));
-        let mut editor = Editor::open(&path).unwrap();
+        let editor = Editor::open(&path).unwrap();
         for round in 0..3 {
             let what = format!("seed {seed}, round {round}, {setup:?}");
-            script.run(&mut editor, 30, &what);
+            script.run(&editor, 30, &what);
             whole::check_file(&path, &script.model, &what);
             let index = (round == 2).then(|| *random.choose(&INDEXES));
             let options =
@@ -115,20 +115,21 @@ fn text_that_has_grown_is_cut() {
     let model = Model::new(setup.lexer, [("d00".to_owned(), b"to be ".to_vec())]);
     setup.make(&model, &path, &mut random);
     let mut script = Script::new(1, model, Kind::Snippets);
-    let mut editor = Editor::open(&path).unwrap();
-    let document = editor.find(b"d00").unwrap();
+    let editor = Editor::open(&path).unwrap();
+    let mut transaction = editor.begin().unwrap();
+    let document = transaction.find(b"d00").unwrap();
     for _ in 0..12_000 {
         // Words that do not come again, so that rules do not make much of them.
         let text = format!("w{} ", random.below(1 << 40));
-        editor.edit(&Edit::Append { document, text: text.as_bytes() }).unwrap();
+        transaction.edit(&Edit::Append { document, text: text.as_bytes() }).unwrap();
         script.model.documents.get_mut("d00").unwrap().extend_from_slice(text.as_bytes());
     }
     for name in ["d01", "d02"] {
         let (name, text) = (name.as_bytes(), &b""[..]);
-        editor.edit(&Edit::Add { name, modified: None, mode: None, text }).unwrap();
+        transaction.edit(&Edit::Add { name, modified: None, mode: None, text }).unwrap();
         script.model.documents.insert(String::from_utf8(name.to_vec()).unwrap(), Vec::new());
     }
-    editor.commit(false).unwrap();
+    transaction.commit(Durability::None).unwrap();
     let memory = Some(least_memory(&path) + (1 << 17));
     let options = RecompressOptions { memory, threads: Some(1), ..Default::default() };
     let report = editor.recompress(&options, &()).unwrap();
@@ -137,7 +138,7 @@ fn text_that_has_grown_is_cut() {
     let corpus = Corpus::open(&path).unwrap();
     whole::check_texts(&corpus, &script.model, "cut");
     script.longest = usize::MAX;
-    script.run(&mut editor, 200, "cut");
+    script.run(&editor, 200, "cut");
     whole::check_texts(&Corpus::open(&path).unwrap(), &script.model, "cut and edited");
     let report = editor.recompress(&RecompressOptions::default(), &()).unwrap();
     assert!(report.segments_made > 0, "{report:?}");
@@ -164,9 +165,11 @@ fn words_become_one_over_the_end_of_a_segment() {
     };
     let made = Model::new(setup.lexer, [("d".to_owned(), text.as_bytes().to_vec())]);
     setup.make(&Model::new(setup.lexer, []), &path, &mut Random::new(1));
-    let mut editor = Editor::open(&path).unwrap();
+    let editor = Editor::open(&path).unwrap();
     let (modified, mode, text) = (None, None, text.as_bytes());
-    editor.edit(&Edit::Add { name: b"d", modified, mode, text }).unwrap();
+    let mut transaction = editor.begin().unwrap();
+    transaction.edit(&Edit::Add { name: b"d", modified, mode, text }).unwrap();
+    transaction.commit(Durability::None).unwrap();
     let segments = editor.recompress(&options, &()).unwrap().segments;
     assert!(segments > 6, "{segments} segments");
     drop(editor);
@@ -184,11 +187,11 @@ fn words_become_one_over_the_end_of_a_segment() {
                 let edit = Operation::Replace { document, offset, length, text: new.into() };
                 let mut model = made.clone();
                 model.edit(&edit);
-                let mut editor = Editor::open(&copy).unwrap();
-                let document = editor.find(b"d").unwrap();
+                let mut transaction = Editor::open(&copy).unwrap().begin().unwrap();
+                let document = transaction.find(b"d").unwrap();
                 let text = new.as_bytes();
-                editor.edit(&Edit::Replace { document, offset, length, text }).unwrap();
-                editor.commit(false).unwrap();
+                transaction.edit(&Edit::Replace { document, offset, length, text }).unwrap();
+                transaction.commit(Durability::None).unwrap();
                 whole::check_file(&copy, &model, &format!("{edit:?}"));
             }
         }

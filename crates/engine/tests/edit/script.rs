@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 
 use tadoc_engine::access::{Access, Index, Scope};
-use tadoc_engine::update::{BatchOptions, Operation, Outcome};
+use tadoc_engine::update::{BatchOptions, Operation, Outcome, Transactions};
 use tadoc_engine::{Builder, Corpus, Durability, Editor, Level, Offsets};
 use tadoc_oracle::{Random, words};
 
@@ -37,7 +37,7 @@ impl Script {
     }
 
     /// Runs about so many operations in batches; gives how many there were.
-    pub fn run(&mut self, editor: &mut Editor, operations: usize, what: &str) -> usize {
+    pub fn run(&mut self, editor: &Editor, operations: usize, what: &str) -> usize {
         let options = BatchOptions {
             offsets: *self.random.choose(&[
                 Offsets::Sequence,
@@ -45,10 +45,13 @@ impl Script {
                 Offsets::Snapshot,
             ]),
             // Syncing is slow, and nothing is seen of it here.
-            durability: match self.random.below(40) {
-                0 => Durability::Operation,
-                1 => Durability::Batch,
+            durability: match self.random.below(20) {
+                0 => Durability::Sync,
                 _ => Durability::None,
+            },
+            transactions: match self.random.below(20) {
+                0 => Transactions::Edit,
+                _ => Transactions::Batch,
             },
         };
         let mut made = 0;
@@ -63,7 +66,7 @@ impl Script {
     /// Runs batches, and compares what comes of them.
     fn run_batches(
         &mut self,
-        editor: &mut Editor,
+        editor: &Editor,
         options: BatchOptions,
         what: &str,
         next: &mut NextBatch<'_>,
@@ -95,13 +98,7 @@ impl Script {
     }
 
     /// The same, with so many edits in the middle and no read among them.
-    pub fn run_with_edits(
-        &mut self,
-        editor: &mut Editor,
-        operations: usize,
-        edits: usize,
-        what: &str,
-    ) {
+    pub fn run_with_edits(&mut self, editor: &Editor, operations: usize, edits: usize, what: &str) {
         let options = BatchOptions { durability: Durability::None, ..Default::default() };
         let mut left = 3;
         self.run_batches(editor, options, what, &mut |script| {
@@ -121,7 +118,7 @@ impl Script {
     }
 
     /// The same, where now and then a large part of a document goes.
-    pub fn run_with_large_deletes(&mut self, editor: &mut Editor, operations: usize, what: &str) {
+    pub fn run_with_large_deletes(&mut self, editor: &Editor, operations: usize, what: &str) {
         let options = BatchOptions { durability: Durability::None, ..Default::default() };
         let mut left = operations;
         self.run_batches(editor, options, what, &mut |script| {
@@ -138,7 +135,8 @@ impl Script {
         });
     }
 
-    fn edit_in_sequence(&mut self) -> (Operation, Expected) {
+    /// An edit, and what must come of it; the model has made it.
+    pub fn edit_in_sequence(&mut self) -> (Operation, Expected) {
         let edit = self.edit();
         let expected = self.model.edit(&edit);
         (edit, expected)

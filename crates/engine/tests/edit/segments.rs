@@ -49,7 +49,7 @@ fn check(original: &Path, model: &Model, edits: &[Operation]) {
     let path = original.with_extension("edited");
     std::fs::copy(original, &path).unwrap();
     let mut model = model.clone();
-    let mut editor = Editor::open(&path).unwrap();
+    let editor = Editor::open(&path).unwrap();
     let mut given = Some(edits.to_vec());
     let options = BatchOptions { durability: Durability::None, ..Default::default() };
     let mut outcomes = |found: Vec<tadoc_engine::Result<Outcome>>| {

@@ -8,7 +8,8 @@ use std::path::Path;
 
 use tadoc_engine::access::{Access, Index, Scope};
 use tadoc_engine::{
-    Analyzer, CompressOptions, Corpus, Edit, Editor, Input, Lexer, Result, Source, compress,
+    Analyzer, CompressOptions, Corpus, Durability, Edit, Editor, Input, Lexer, Result, Source,
+    Transaction, compress,
 };
 
 use tadoc_oracle::Random;
@@ -62,34 +63,41 @@ pub fn make(path: &Path) {
 }
 
 /// Makes the edits that lead from a state to the next, and does not commit them.
-pub fn advance(editor: &mut Editor, state: u64) -> Result<()> {
+pub fn advance(transaction: &mut Transaction, state: u64) -> Result<()> {
     let next = state + 1;
     for number in 0..DOCUMENTS {
-        let document = editor.find(format!("document {number}").as_bytes())?;
+        let document = transaction.find(format!("document {number}").as_bytes())?;
         let (old, new) = (head(state), head(next));
         // The number alone.
         let (offset, length) = (6, old.len() as u64 - 7);
         let text = &new.as_bytes()[6..new.len() - 1];
-        editor.edit(&Edit::Replace { document, offset, length, text })?;
-        editor.edit(&Edit::Append { document, text: line(next, number).as_bytes() })?;
+        transaction.edit(&Edit::Replace { document, offset, length, text })?;
+        transaction.edit(&Edit::Append { document, text: line(next, number).as_bytes() })?;
         if let Some(gone) = next.checked_sub(LINES) {
             let (offset, length) = (new.len() as u64, line(gone, number).len() as u64);
-            editor.edit(&Edit::Delete { document, offset, length })?;
+            transaction.edit(&Edit::Delete { document, offset, length })?;
         }
     }
-    let document = editor.find(mark(state).as_bytes())?;
-    editor.edit(&Edit::Rename { document, name: mark(next).as_bytes() })?;
+    let document = transaction.find(mark(state).as_bytes())?;
+    transaction.edit(&Edit::Rename { document, name: mark(next).as_bytes() })?;
     let length = head(state).len() as u64;
-    editor.edit(&Edit::Delete { document, offset: 12, length })?;
-    editor.edit(&Edit::Insert { document, offset: 12, text: head(next).as_bytes() })?;
+    transaction.edit(&Edit::Delete { document, offset: 12, length })?;
+    transaction.edit(&Edit::Insert { document, offset: 12, text: head(next).as_bytes() })?;
     let (name, text) = (format!("note {next:08}"), line(next, DOCUMENTS));
     let (name, text) = (name.as_bytes(), text.as_bytes());
-    editor.edit(&Edit::Add { name, modified: None, mode: None, text })?;
+    transaction.edit(&Edit::Add { name, modified: None, mode: None, text })?;
     if let Some(gone) = next.checked_sub(KEPT) {
-        let document = editor.find(format!("note {gone:08}").as_bytes())?;
-        editor.edit(&Edit::Remove { document })?;
+        let document = transaction.find(format!("note {gone:08}").as_bytes())?;
+        transaction.edit(&Edit::Remove { document })?;
     }
     Ok(())
+}
+
+/// Commits the edits that lead from a state to the next.
+pub fn commit_next(editor: &Editor, state: u64, durability: Durability) {
+    let mut transaction = editor.begin().unwrap();
+    advance(&mut transaction, state).unwrap();
+    transaction.commit(durability).unwrap();
 }
 
 /// The state that a corpus is in; fails if it is none. Documents whose names start with `other` are not looked at.
@@ -123,13 +131,15 @@ fn states_follow_each_other() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("states.tdc");
     make(&path);
-    let mut editor = Editor::open(&path).unwrap();
+    let editor = Editor::open(&path).unwrap();
     for state in 0..40 {
         assert_eq!(state_of(&Corpus::open(&path).unwrap(), ""), state);
-        advance(&mut editor, state).unwrap();
-        // What is not committed is seen by the editor alone.
-        assert_eq!(state_of(&editor.corpus().unwrap(), ""), state + 1);
-        editor.commit(false).unwrap();
+        let mut transaction = editor.begin().unwrap();
+        advance(&mut transaction, state).unwrap();
+        // What is not committed is seen by the transaction alone.
+        assert_eq!(state_of(&transaction.corpus().unwrap(), ""), state + 1);
+        assert_eq!(state_of(&Corpus::open(&path).unwrap(), ""), state);
+        transaction.commit(Durability::None).unwrap();
     }
     let model = Model::new(Lexer::Words, documents(40));
     whole::check_file(&path, &model, "40 states");
@@ -143,19 +153,17 @@ fn what_is_not_committed_is_gone() {
     make(&path);
     let mut random = Random::new(1);
     for (state, bytes) in [0, 100, 5 << 20, 9 << 20].into_iter().enumerate() {
-        let mut editor = Editor::open(&path).unwrap();
-        advance(&mut editor, state as u64).unwrap();
+        let mut transaction = Editor::open(&path).unwrap().begin().unwrap();
+        advance(&mut transaction, state as u64).unwrap();
         let text: Vec<u8> = (0..bytes).map(|_| random.below(256) as u8).collect();
-        let document = editor.find(b"document 0").unwrap();
-        editor.edit(&Edit::Append { document, text: &text }).unwrap();
-        editor.edit(&Edit::Append { document, text: b"more" }).unwrap();
+        let document = transaction.find(b"document 0").unwrap();
+        transaction.edit(&Edit::Append { document, text: &text }).unwrap();
+        transaction.edit(&Edit::Append { document, text: b"more" }).unwrap();
         assert_eq!(state_of(&Corpus::open(&path).unwrap(), ""), state as u64);
-        drop(editor);
+        drop(transaction);
         assert_eq!(state_of(&Corpus::open(&path).unwrap(), ""), state as u64);
         // Nothing of it comes back with the next transaction.
-        let mut editor = Editor::open(&path).unwrap();
-        advance(&mut editor, state as u64).unwrap();
-        editor.commit(true).unwrap();
+        commit_next(&Editor::open(&path).unwrap(), state as u64, Durability::Sync);
         assert_eq!(state_of(&Corpus::open(&path).unwrap(), ""), state as u64 + 1);
     }
 }

@@ -99,6 +99,9 @@ pub fn all_options() -> Vec<Options> {
         all.push(Options { binary: Binary::Text, numbers: false, ..plain.clone() });
         all.push(Options { binary: Binary::Tell, max_count: Some(2), ..plain.clone() });
         all.push(Options { before: 1, after: 2, binary: Binary::Text, ..plain.clone() });
+        // Nothing is remembered, or some of it.
+        all.push(Options { memory: Some(0), ..plain.clone() });
+        all.push(Options { memory: Some(1 << 10), binary: Binary::Text, ..plain.clone() });
         all.push(Options { before: 3, max_count: Some(1), ..plain.clone() });
         all.push(Options { after: 2, max_count: Some(2), ..plain.clone() });
         for want in [Want::Count, Want::CountMatches, Want::Any] {

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use tadoc_core::answer::tables::{
     CountTable, DocumentTable, Keys, Sequences, Table, TableAnswer, VectorTable,
 };
-use tadoc_core::answer::{Answer, Labels, Position, Value};
+use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
 use tadoc_core::{Grammar, Limits, Network, Part, Task, Terms};
 
 use super::*;
@@ -153,7 +153,8 @@ fn rows(table: Table, network: &Network) -> Vec<String> {
     let terms = Terms::new(b"abcde".to_vec(), vec![1, 2, 3, 4, 5]).unwrap();
     let names: Vec<String> = (0..64).map(|number| format!("document {number}")).collect();
     let names: Vec<&[u8]> = names.iter().map(|name| name.as_bytes()).collect();
-    let labels = Labels { terms: terms.texts(), documents: &names };
+    let names = Names::from_iter(names.iter());
+    let labels = Labels { terms: terms.texts(), documents: names.texts() };
     let mut shown = Vec::new();
     let answer = TableAnswer::new(table, network.documents().clone());
     let mut at = Position::default();

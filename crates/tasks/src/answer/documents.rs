@@ -77,7 +77,7 @@ impl<K: Key> Rows for IndexRows<'_, K> {
             let term = Value::Text(self.labels.terms.get(self.keys[place].number()));
             for &document in &self.documents[rows.start as usize..rows.end as usize] {
                 let number = self.numbers[document as usize];
-                each(&[term, Value::Text(self.labels.documents[number as usize])]);
+                each(&[term, Value::Text(self.labels.documents.get(number))]);
             }
         });
     }

@@ -143,7 +143,7 @@ impl<K: Key, C: Cell> Rows for VectorRows<'_, K, C> {
         self.for_each(rows, |document, keys, place, value| {
             self.labels.terms.ask_ahead(keys, place, |key| once(key.number()));
             let number = self.answer.documents[document];
-            let document = Value::Text(self.labels.documents[number as usize]);
+            let document = Value::Text(self.labels.documents.get(number));
             let term = Value::Text(self.labels.terms.get(keys[place].number()));
             each(&[document, term, value]);
         });

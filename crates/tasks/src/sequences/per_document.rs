@@ -267,7 +267,7 @@ impl<K: Key, H: Key> Answer for SequenceVectors<K, H> {
         at: &mut Position,
         labels: Labels<'a>,
     ) -> Result<Option<Box<dyn Rows + 'a>>> {
-        let name = |place: u32| labels.documents[self.numbers[place as usize] as usize];
+        let name = |place: u32| labels.documents.get(self.numbers[place as usize]);
         let [first, mut state @ ..] = at.state();
         let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, Shape::Documents);
         let mut next = first as usize;

@@ -305,7 +305,7 @@ impl<K: Key, C: Count> Rows for RankedRows<'_, K, C> {
                 self.packing.show(self.labels, piece.keys[place], |terms| {
                     let sequence = Value::Terms(terms);
                     for &(document, count) in &piece.documents[row..end] {
-                        let name = self.labels.documents[self.numbers[document as usize] as usize];
+                        let name = self.labels.documents.get(self.numbers[document as usize]);
                         each(&[sequence, Value::Text(name), Value::Count(count.get())]);
                     }
                 });

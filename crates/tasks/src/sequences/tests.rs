@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generator;
-use tadoc_core::answer::{Answer, Labels, Position, Value};
+use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
 use tadoc_core::{Limits, Measure, Network, Part, Strategy, Task, Terms};
 
 use crate::pruned::Pruned;
@@ -94,7 +94,8 @@ fn rows_of(network: &Network, answer: &dyn Answer) -> Vec<String> {
     }
     let terms = Terms::new(bytes, ends).unwrap();
     let mut found = Vec::new();
-    let labels = Labels { terms: terms.texts(), documents: &names };
+    let names = Names::from_iter(names.iter());
+    let labels = Labels { terms: terms.texts(), documents: names.texts() };
     let number = |term: &[u8]| u32::from_be_bytes(term.try_into().unwrap()).to_string();
     let mut at = Position::default();
     while let Some(rows) = answer.next_part(&mut at, labels).unwrap() {

@@ -5,16 +5,14 @@ use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueHint};
-use tadoc_engine::access::{self, Scope};
-use tadoc_engine::{Document, Lexer};
+use tadoc::{Corpus, Document, OpenOptions};
 
-use super::Opened;
 use super::place::{self, PlaceArguments};
 use crate::arguments::Index;
-use crate::commands::archives::{Archive, DocumentArguments, ReadArguments};
+use crate::commands::archives::{ReadArguments, warn_of_lexers};
 use crate::commands::backend::PoolArguments;
-use crate::failure::print_error;
-use crate::select;
+use crate::failure::{print_error, print_note};
+use crate::memory;
 
 /// How and where archives are read.
 #[derive(Debug, Args)]
@@ -32,9 +30,9 @@ impl AccessArguments {
         &self,
         archives: &[PathBuf],
         quiet: bool,
-        work: impl FnOnce(&[Opened<'_>]) -> anyhow::Result<T> + Send,
+        work: impl FnOnce(&Corpus) -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
-        self.work.open(archives, self.place.pool()?, quiet, work)
+        self.work.open(archives, self.place.pool()?, OpenOptions::new(), quiet, work)
     }
 }
 
@@ -56,105 +54,52 @@ impl WorkArguments {
         &self,
         archives: &[PathBuf],
         in_pool: Option<&PoolArguments>,
+        options: OpenOptions,
         quiet: bool,
-        work: impl FnOnce(&[Opened<'_>]) -> anyhow::Result<T> + Send,
+        work: impl FnOnce(&Corpus) -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
         if in_pool.is_some() && archives.len() > 1 {
             bail!("a pool holds one archive; read several without --backend pool");
         }
         in_pool.map_or(Ok(()), place::prepare)?;
-        self.reading.open(archives, |archives| {
-            archives.warn_of_lexers();
-            let opened: Vec<Opened<'_>> = archives
-                .iter()
-                .map(|archive| self.open_one(archive, in_pool, quiet))
-                .collect::<anyhow::Result<_>>()?;
-            let done = work(&opened);
+        let options = memory::limit(options).index(self.index.into());
+        let options = match in_pool {
+            Some(pool) => pool.place(options)?,
+            None => options,
+        };
+        self.reading.open(archives, options, |corpus| {
+            warn_of_lexers(&corpus);
+            let done = work(&corpus);
             if !quiet {
-                opened.iter().for_each(|opened| place::tell_made_again(&opened.access));
+                corpus.notes().iter().for_each(|note| print_note(note));
             }
             done
         })
     }
-
-    fn open_one<'c>(
-        &self,
-        archive: &'c Archive,
-        in_pool: Option<&PoolArguments>,
-        quiet: bool,
-    ) -> anyhow::Result<Opened<'c>> {
-        let corpus = &archive.corpus;
-        let documents = archive.documents()?;
-        let access = archive.told(match in_pool {
-            Some(pool) => place::open(pool, corpus, quiet),
-            None => access::Access::open(corpus, self.index.into()),
-        })?;
-        let lexer = match corpus.info().lexer.as_str() {
-            name if name == Lexer::Words.name() => Lexer::Words,
-            name if name == Lexer::Whitespace.name() => Lexer::Whitespace,
-            other => bail!("{}: there is no lexer {other:?}", archive.path.display()),
-        };
-        Ok(Opened { archive, access, documents, lexer })
-    }
-}
-
-impl DocumentArguments {
-    /// The documents of each archive that are asked; `None` if there are none, which is told.
-    pub(super) fn scopes(&self, opened: &[Opened<'_>]) -> anyhow::Result<Option<Vec<Scope>>> {
-        let tables = tables(opened);
-        let chosen = self.choose(&tables)?;
-        Ok(chosen.map(|chosen| chosen.scopes(tables.iter().map(|documents| documents.len()))))
-    }
-}
-
-fn tables<'o>(opened: &'o [Opened<'_>]) -> Vec<&'o [Document]> {
-    opened.iter().map(|opened| opened.documents).collect()
-}
-
-/// A document of one of the archives.
-#[derive(Clone, Copy)]
-pub struct DocumentOf<'o, 'c> {
-    pub opened: &'o Opened<'c>,
-    pub document: u32,
 }
 
 /// The documents that names and globs stand for, in the order of these.
-fn documents_of<'o, 'c>(
-    opened: &'o [Opened<'c>],
-    asked: &[impl AsRef<OsStr>],
-) -> anyhow::Result<Vec<DocumentOf<'o, 'c>>> {
-    let tables = tables(opened);
+fn documents_of(corpus: &Corpus, asked: &[impl AsRef<OsStr>]) -> tadoc::Result<Vec<Document>> {
     let mut documents = Vec::new();
     for name in asked {
-        for mut place in select::find(&tables, name.as_ref())? {
-            let mut archives = opened.iter();
-            let of = loop {
-                let opened = archives.next().expect("places are of documents");
-                match place.checked_sub(opened.documents.len()) {
-                    None => break DocumentOf { opened, document: place as u32 },
-                    Some(later) => place = later,
-                }
-            };
-            documents.push(of);
-        }
+        let query = corpus.query().documents(name.as_ref().as_encoded_bytes())?;
+        let found = query.selected().expect("some were chosen").iter();
+        documents.extend(found.filter_map(|&id| corpus.get(id)));
     }
     Ok(documents)
 }
 
 /// The one document that a name or glob stands for.
-pub fn one_document<'o, 'c>(
-    opened: &'o [Opened<'c>],
-    asked: &OsStr,
-) -> anyhow::Result<DocumentOf<'o, 'c>> {
+pub fn one_document(corpus: &Corpus, asked: &OsStr) -> anyhow::Result<Document> {
     let shown = asked.display();
-    match documents_of(opened, &[asked])?[..] {
-        [of] => Ok(of),
+    let mut found = documents_of(corpus, &[asked])?;
+    match &found[..] {
+        [_] => Ok(found.remove(0)),
         [] => bail!("no document matches {shown:?}"),
-        ref several => {
-            let first = several[0].opened.name(several[0].document);
-            if several.iter().all(|of| of.opened.name(of.document) == first) {
+        several => {
+            if several.iter().all(|document| document.name() == several[0].name()) {
                 let archives: Vec<String> =
-                    several.iter().map(|of| of.opened.path().display().to_string()).collect();
+                    several.iter().map(|of| of.archive().0.display().to_string()).collect();
                 bail!("{shown:?} is in {}; give one of these archives", archives.join(" and in "));
             }
             bail!("{shown:?} matches {} documents, and one is wanted", several.len())
@@ -196,17 +141,11 @@ impl PrintedArguments {
 
     /// The documents to print, in the order asked for; none is told, and so is what looks like a second
     /// archive.
-    pub fn find<'o, 'c>(
-        &self,
-        opened: &'o [Opened<'c>],
-        asked: &[OsString],
-    ) -> anyhow::Result<Vec<DocumentOf<'o, 'c>>> {
-        let found = documents_of(opened, asked).map_err(|error| {
+    pub fn find(&self, corpus: &Corpus, asked: &[OsString]) -> anyhow::Result<Vec<Document>> {
+        let found = documents_of(corpus, asked).map_err(|error| {
             let is_file = |name: &&OsString| self.documents.is_empty() && Path::new(name).is_file();
-            let is_missing = matches!(
-                error.downcast_ref::<tadoc_engine::Error>(),
-                Some(tadoc_engine::Error::NoSuchDocument { .. })
-            );
+            let is_missing = matches!(error, tadoc::Error::NoSuchDocument { .. });
+            let error = anyhow::Error::from(error);
             match asked.iter().find(is_file).filter(|_| is_missing) {
                 Some(file) => error.context(format!(
                     "{:?} is taken for a document; to read several archives, name documents with -d",

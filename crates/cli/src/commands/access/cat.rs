@@ -1,9 +1,9 @@
 //! `tadoc cat`: the bytes of documents to standard output, in the order asked for.
 
 use clap::Args;
-use tadoc_engine::access::Index;
+use tadoc::{Corpus, Document, DocumentId};
 
-use super::arguments::{AccessArguments, DocumentOf, PrintedArguments};
+use super::arguments::{AccessArguments, PrintedArguments};
 use super::lines::Lines;
 use crate::arguments::examples;
 use crate::failure::{Outcome, message, print_error};
@@ -44,53 +44,37 @@ pub struct Cat {
 impl Cat {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let (archives, asked) = self.printed.split()?;
-        self.reading.open(&archives, quiet, |opened| {
-            let documents = self.printed.find(opened, asked)?;
+        self.reading.open(&archives, quiet, |corpus| {
+            let documents = self.printed.find(corpus, asked)?;
             if documents.is_empty() {
                 return Ok(Outcome::Negative);
             }
             let mut output = Output::new();
             let mut damaged = Vec::new();
-            let written = self.write(&documents, &mut output, &mut damaged);
+            let written = self.write(corpus, &documents, &mut output, &mut damaged);
             output.finish(written)?;
-            damaged.iter().for_each(|error| print_error(&message(error)));
-            Ok(if damaged.is_empty() { Outcome::Done } else { Outcome::Negative })
+            let outcome = if damaged.is_empty() { Outcome::Done } else { Outcome::Negative };
+            damaged.into_iter().for_each(|error| print_error(&message(&error.into())));
+            Ok(outcome)
         })
     }
 
     /// Writes documents; adds the errors of those that are damaged.
     fn write(
         &self,
-        documents: &[DocumentOf<'_, '_>],
+        corpus: &Corpus,
+        documents: &[Document],
         output: &mut Output,
-        damaged: &mut Vec<anyhow::Error>,
-    ) -> anyhow::Result<()> {
-        for documents in documents.chunk_by(|one, other| std::ptr::eq(one.opened, other.opened)) {
-            let opened = documents[0].opened;
-            if let Some(lines) = &self.lines {
-                for &DocumentOf { document, .. } in documents {
-                    let range = lines.range(opened, document)?;
-                    opened.told(opened.access.write(document, range, output))?;
-                }
-                continue;
+        damaged: &mut Vec<tadoc::Error>,
+    ) -> tadoc::Result<()> {
+        if let Some(lines) = &self.lines {
+            for document in documents {
+                document.write_to(lines.range(document)?, output)?;
             }
-            let places: Vec<usize> = documents.iter().map(|of| of.document as usize).collect();
-            for ascending in places.chunk_by(|before, after| before < after) {
-                let written = match opened.access.index() {
-                    // One segment after the other is decoded, and none is kept.
-                    Index::None => opened.archive.corpus.write_documents(ascending, output, &()),
-                    _ => opened.access.write_documents(ascending, output),
-                };
-                match written {
-                    Err(error @ tadoc_engine::Error::WrongDigest { .. }) => {
-                        damaged.extend(opened.told(Err::<(), _>(error)).err());
-                    }
-                    written => {
-                        opened.told(written)?;
-                    }
-                }
-            }
+            return Ok(());
         }
+        let documents: Vec<DocumentId> = documents.iter().map(Document::id).collect();
+        corpus.write_documents(&documents, output, &mut |error| damaged.push(error))?;
         Ok(())
     }
 }

@@ -46,17 +46,16 @@ impl Extract {
         let [document, offset, length] = last else { unreachable!("three are split off") };
         let (offset, length) = (bytes(offset, "OFFSET")?, bytes(length, "LENGTH")?);
         let archives: Vec<PathBuf> = archives.iter().map(PathBuf::from).collect();
-        self.reading.open(&archives, quiet, |opened| {
-            let of = one_document(opened, document)?;
-            let (opened, document) = (of.opened, of.document);
-            let bytes = opened.bytes(document);
+        self.reading.open(&archives, quiet, |corpus| {
+            let document = one_document(corpus, document)?;
+            let bytes = document.bytes();
             if offset > bytes {
-                let name = opened.name(document).to_vec();
-                return Err(tadoc_engine::Error::OffsetPastEnd { name, offset, bytes }.into());
+                let name = document.name().to_vec();
+                return Err(tadoc::Error::OffsetPastEnd { name, offset, bytes }.into());
             }
             let mut output = Output::new();
             let range = offset..offset.saturating_add(length);
-            let written = opened.told(opened.access.write(document, range, &mut output));
+            let written = document.write_to(range, &mut output);
             output.finish(written)?;
             Ok(Outcome::Done)
         })

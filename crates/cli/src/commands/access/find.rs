@@ -7,13 +7,11 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
-use tadoc_engine::access::{self, Found, Scope};
-use tadoc_engine::answer::{Column, Rows, Value};
+use tadoc::{Bm25, Column, Found, Rows, SearchQuery, Snippet, Value};
 
 use super::arguments::AccessArguments;
+use super::find_query;
 use super::phrase::archives_and_last;
-use super::snippet::Wanted;
-use super::{Opened, find_query};
 use crate::arguments::{at_least_one, examples};
 use crate::commands::archives::{DocumentArguments, WithArchive};
 use crate::commands::terms::AnalyzerArguments;
@@ -34,8 +32,8 @@ const WORD: Style = AnsiColor::Red.on_default().bold();
 ///
 /// Columns: document, score, snippet; best first; with --with-archive the archive first. A document need not
 /// have all of the words. A phrase in double quotes is required, and what has - or NOT before it is excluded.
-/// Scores are those of BM25 (k1 = 1.2, b = 0.75) over the documents that are asked, in all archives; the snippet
-/// is from where most of the words are together, in one line.
+/// Scores are those of BM25 over the documents that are asked, in all archives; the snippet is from where most of
+/// the words are together, in one line.
 #[derive(Debug, Args)]
 #[command(
     override_usage = "tadoc find [OPTIONS] ARCHIVE... 'WORDS'",
@@ -54,6 +52,16 @@ pub struct Find {
     /// The N best documents only
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = at_least_one())]
     top: usize,
+
+    /// BM25's term frequency saturation
+    ///
+    /// 0 or more: the higher, the longer further occurrences of a word count.
+    #[arg(long, value_name = "K1", default_value_t = 1.2)]
+    k1: f64,
+
+    /// BM25's length normalisation, 0 (none) to 1
+    #[arg(long, value_name = "B", default_value_t = 0.75)]
+    b: f64,
 
     /// No snippets: document and score only
     #[arg(long)]
@@ -82,9 +90,11 @@ impl Find {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let analyzer = self.terms.analyzer()?;
         let (archives, words) = archives_and_last(&self.given, "find", "'WORDS'")?;
-        let query = find_query::parse(words.as_encoded_bytes())?;
-        self.reading.open(&archives, quiet, |opened| {
-            let Some(scopes) = self.documents.scopes(opened)? else { return Ok(Outcome::Negative) };
+        let bm25 = Bm25::new(self.k1, self.b)?;
+        let query = SearchQuery { bm25, ..find_query::parse(words.as_encoded_bytes())? };
+        self.reading.open(&archives, quiet, |corpus| {
+            let question = corpus.query().analyzer(analyzer);
+            let Some(question) = self.documents.of(question)? else { return Ok(Outcome::Negative) };
             let columns = if self.no_snippets { &COLUMNS[..2] } else { COLUMNS };
             let with_archive = self.with_archive.columns(columns);
             let for_people = self.format.format() == Format::Table;
@@ -92,28 +102,21 @@ impl Find {
                 true => (None, Some(self.format.open()?)),
                 false => (Some(RowWriter::open(&self.format, with_archive)?), None),
             };
-            let asked: Vec<(&access::Access<'_>, &Scope)> =
-                opened.iter().map(|opened| &opened.access).zip(&scopes).collect();
-            let found = access::find(&asked, &query, &analyzer, self.top)?;
-            let wanted = opened.iter().map(|opened| Wanted::new(opened, &query.words, &analyzer));
-            let wanted = wanted.collect::<tadoc_engine::Result<Vec<_>>>()?;
-            let snippet = |found: &Found| {
-                opened[found.archive].told(wanted[found.archive].snippet(found.document))
-            };
-            let snippets: Vec<Vec<u8>> = match self.no_snippets {
+            let found = question.find(&query, self.top)?;
+            let snippets: Vec<Snippet> = match self.no_snippets {
                 true => Vec::new(),
-                false => found.par_iter().map(snippet).collect::<anyhow::Result<_>>()?,
+                false => found.par_iter().map(Found::snippet).collect::<tadoc::Result<_>>()?,
             };
-            let rows = Documents { opened, columns, found: &found, snippets: &snippets };
+            let rows = Documents { columns, found: &found, snippets: &snippets };
             if let Some(writer) = &mut writer {
-                let archive_of = |row: u64| opened[found[row as usize].archive].path();
+                let archive_of = |row: u64| found[row as usize].document().archive().0;
                 let write = |rows: &dyn Rows| writer.write(rows);
                 self.with_archive.write(with_archive, &rows, &archive_of, write)?;
             }
             if let Some(output) = &mut output {
                 let width = output.terminal_width().unwrap_or(screen::WIDTH);
                 let styled = screen::is_styled(output);
-                let list = rows.list(&wanted, self.with_archive.with_archive, width, styled);
+                let list = rows.list(self.with_archive.with_archive, width, styled);
                 output.write_all(list.as_bytes())?;
             }
             writer.map_or(Ok(()), RowWriter::finish)?;
@@ -124,14 +127,13 @@ impl Find {
 }
 
 /// What was found.
-struct Documents<'d, 'c> {
-    opened: &'d [Opened<'c>],
+struct Documents<'d> {
     columns: &'static [Column],
     found: &'d [Found],
-    snippets: &'d [Vec<u8>],
+    snippets: &'d [Snippet],
 }
 
-impl Rows for Documents<'_, '_> {
+impl Rows for Documents<'_> {
     fn columns(&self) -> &'static [Column] {
         self.columns
     }
@@ -143,41 +145,35 @@ impl Rows for Documents<'_, '_> {
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for place in rows.start as usize..rows.end as usize {
             let found = &self.found[place];
-            let name = Value::Text(self.opened[found.archive].name(found.document));
-            let score = Value::Real(found.score);
+            let name = Value::Text(found.document().name());
+            let score = Value::Real(found.score());
             match self.snippets.get(place) {
-                Some(snippet) => each(&[name, score, Value::Text(snippet)]),
+                Some(snippet) => each(&[name, score, Value::Text(&snippet.text)]),
                 None => each(&[name, score]),
             }
         }
     }
 }
 
-impl Documents<'_, '_> {
+impl Documents<'_> {
     /// A list for people: rank, document and score, and the snippet below it.
-    fn list(
-        &self,
-        wanted: &[Wanted<'_, '_>],
-        with_archive: bool,
-        width: usize,
-        styled: bool,
-    ) -> String {
+    fn list(&self, with_archive: bool, width: usize, styled: bool) -> String {
         let paint = |style: Style, text: &str| match styled {
             true => format!("{style}{text}{style:#}"),
             false => text.to_owned(),
         };
         let mut list = String::new();
         for (place, found) in self.found.iter().enumerate() {
-            let opened = &self.opened[found.archive];
-            let mut name = screen::name(opened.name(found.document));
+            let document = found.document();
+            let mut name = screen::name(document.name());
             if with_archive {
-                name = format!("{}:{name}", screen::path(opened.path()));
+                name = format!("{}:{name}", screen::path(document.archive().0));
             }
-            let score = format!("{:.3}", found.score);
+            let score = format!("{:.3}", found.score());
             list +=
                 &format!("{:>2}. {}  {}\n", place + 1, paint(NAME, &name), paint(SCORE, &score));
             if let Some(snippet) = self.snippets.get(place) {
-                let pieces = pieces(snippet, &wanted[found.archive].marked(snippet));
+                let pieces = pieces(&snippet.text, &snippet.marked);
                 for line in wrapped(&pieces, width.min(WIDEST).saturating_sub(INDENT.len() + 2)) {
                     let line: String = line
                         .iter()

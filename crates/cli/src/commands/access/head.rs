@@ -3,8 +3,9 @@
 use std::io::Write;
 
 use clap::Args;
+use tadoc::Document;
 
-use super::arguments::{AccessArguments, DocumentOf, PrintedArguments};
+use super::arguments::{AccessArguments, PrintedArguments};
 use super::lines::Lines;
 use crate::arguments::examples;
 use crate::failure::Outcome;
@@ -48,8 +49,8 @@ pub struct Head {
 impl Head {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let (archives, asked) = self.printed.split()?;
-        self.reading.open(&archives, quiet, |opened| {
-            let documents = self.printed.find(opened, asked)?;
+        self.reading.open(&archives, quiet, |corpus| {
+            let documents = self.printed.find(corpus, asked)?;
             if documents.is_empty() {
                 return Ok(Outcome::Negative);
             }
@@ -60,22 +61,22 @@ impl Head {
         })
     }
 
-    fn write(&self, documents: &[DocumentOf<'_, '_>], output: &mut Output) -> anyhow::Result<()> {
-        for (number, &DocumentOf { opened, document }) in documents.iter().enumerate() {
+    fn write(&self, documents: &[Document], output: &mut Output) -> anyhow::Result<()> {
+        for (number, document) in documents.iter().enumerate() {
             if documents.len() > 1 || self.with_archive {
                 let gap = if number > 0 { "\n" } else { "" };
                 let archive = match self.with_archive {
-                    true => format!("{}:", screen::path(opened.path())),
+                    true => format!("{}:", screen::path(document.archive().0)),
                     false => String::new(),
                 };
-                let name = screen::name(opened.name(document));
+                let name = screen::name(document.name());
                 writeln!(output, "{gap}==> {archive}{name} <==")?;
             }
             let range = match self.bytes {
-                Some(bytes) => 0..bytes.min(opened.bytes(document)),
-                None => Lines::first(self.lines).range(opened, document)?,
+                Some(bytes) => 0..bytes.min(document.bytes()),
+                None => Lines::first(self.lines).range(document)?,
             };
-            opened.told(opened.access.write(document, range, output))?;
+            document.write_to(range, output)?;
         }
         Ok(())
     }

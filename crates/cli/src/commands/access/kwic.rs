@@ -7,14 +7,10 @@ use std::ops::Range;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use rayon::prelude::*;
-use tadoc_engine::Document;
-use tadoc_engine::answer::{Column, Rows, Value};
+use tadoc::{Column, Context, Extent, Hit, Rows, Value};
 
-use super::Opened;
 use super::arguments::AccessArguments;
-use super::context::{Context, Extent, Reader};
 use super::phrase::PhraseArguments;
-use super::places::for_each_batch;
 use crate::arguments::examples;
 use crate::commands::archives::{DocumentArguments, WithArchive};
 use crate::commands::terms::AnalyzerArguments;
@@ -24,7 +20,7 @@ use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, Limit, fit, fit_end, fit_name, fit_start, in_line, wide};
 
 /// So many occurrences are read at a time; the first ones say how wide columns are.
-const BATCH: usize = 1000;
+const BATCH: u64 = 1000;
 /// Fewer, if their contexts are longer than so much together.
 const BATCH_BYTES: u64 = 32 << 20;
 /// Columns get no wider than such a part of the line: names and keywords.
@@ -95,25 +91,29 @@ const COLUMNS: &[Column] = &[
 impl Kwic {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let sought = self.phrase.sought("kwic", &self.terms)?;
-        self.reading.open(&sought.archives, quiet, |opened| {
-            let Some(asked) = sought.asked(opened, &self.documents)? else {
+        self.reading.open(&sought.archives, quiet, |corpus| {
+            let Some(query) = sought.query(corpus, &self.documents)? else {
                 return Ok(Outcome::Negative);
             };
+            let mut hits = sought.told(corpus, query.search(sought.phrase()))?;
             let mut writer = Writer::open(&self.format, &self.with_archive, self.max_count)?;
             let extent = self.words.map_or(Extent::Characters(self.context), Extent::Words);
-            let batch = (BATCH_BYTES / extent.bytes()).clamp(1, BATCH as u64) as usize;
-            let found = for_each_batch(&asked, self.max_count, batch, &mut |opened, places| {
-                let reader = Reader {
-                    opened,
-                    analyzer: &sought.analyzer,
-                    terms: sought.terms(opened.lexer),
-                    extent,
-                };
-                let shown = &places[..writer.take(places.len())];
-                let contexts = shown.par_iter().map(|&place| reader.read(place));
-                let contexts = opened.told(contexts.collect::<tadoc_engine::Result<Vec<_>>>())?;
-                writer.write(opened, &contexts)
-            })?;
+            let batch = (BATCH_BYTES / extent.bytes()).clamp(1, BATCH);
+            let (mut left, mut found) = (self.max_count.unwrap_or(u64::MAX), 0);
+            loop {
+                let now: Vec<Hit> = hits
+                    .by_ref()
+                    .take(usize::try_from(batch.min(left)).unwrap_or(usize::MAX))
+                    .collect::<tadoc::Result<_>>()?;
+                if now.is_empty() {
+                    break;
+                }
+                (found, left) = (found + now.len() as u64, left - now.len() as u64);
+                let shown = &now[..writer.take(now.len())];
+                let contexts = shown.par_iter().map(|hit| hit.context(extent));
+                let contexts = contexts.collect::<tadoc::Result<Vec<Context>>>()?;
+                writer.write(shown, &contexts)?;
+            }
             writer.finish()?;
             Ok(if found > 0 { Outcome::Done } else { Outcome::Negative })
         })
@@ -159,28 +159,29 @@ impl<'w> Writer<'w> {
         }
     }
 
-    fn write(&mut self, opened: &Opened<'_>, contexts: &[Context]) -> anyhow::Result<()> {
+    fn write(&mut self, hits: &[Hit], contexts: &[Context]) -> anyhow::Result<()> {
         match &mut self.to {
             To::Rows(writer) => {
-                let rows = Contexts { documents: opened.documents, contexts };
+                let rows = Contexts { hits, contexts };
+                let archive_of = |row: u64| hits[row as usize].document().archive().0;
                 let write = |rows: &dyn Rows| writer.write(rows);
-                self.with_archive.write(self.columns, &rows, &|_| opened.path(), write)
+                self.with_archive.write(self.columns, &rows, &archive_of, write)
             }
             To::Lines { output, layout, .. } => {
-                let archive = match self.with_archive.with_archive {
-                    true => format!("{}:", screen::path(opened.path())),
-                    false => String::new(),
-                };
-                let name = |context: &Context| {
-                    archive.clone() + &screen::name(opened.name(context.place.0))
+                let name = |hit: &Hit| {
+                    let name = screen::name(hit.document().name());
+                    match self.with_archive.with_archive {
+                        true => format!("{}:{name}", screen::path(hit.document().archive().0)),
+                        false => name,
+                    }
                 };
                 let layout = layout.get_or_insert_with(|| {
                     let width = output.terminal_width().unwrap_or(screen::WIDTH);
-                    let names = contexts.iter().map(|context| wide(&name(context))).max();
+                    let names = hits.iter().map(|hit| wide(&name(hit))).max();
                     Layout::new(contexts, names.unwrap_or(0), width, screen::is_styled(output))
                 });
-                for context in contexts {
-                    output.write_all(layout.line(&name(context), context).as_bytes())?;
+                for (hit, context) in hits.iter().zip(contexts) {
+                    output.write_all(layout.line(&name(hit), context).as_bytes())?;
                 }
                 Ok(())
             }
@@ -250,7 +251,7 @@ impl Layout {
 
 /// Contexts as rows.
 struct Contexts<'c> {
-    documents: &'c [Document],
+    hits: &'c [Hit],
     contexts: &'c [Context],
 }
 
@@ -264,11 +265,11 @@ impl Rows for Contexts<'_> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for context in &self.contexts[rows.start as usize..rows.end as usize] {
-            let (document, offset) = context.place;
+        for row in rows.start as usize..rows.end as usize {
+            let (hit, context) = (&self.hits[row], &self.contexts[row]);
             each(&[
-                Value::Text(&self.documents[document as usize].name),
-                Value::Count(offset),
+                Value::Text(hit.document().name()),
+                Value::Count(hit.offset()),
                 Value::Text(&context.left),
                 Value::Text(&context.keyword),
                 Value::Text(&context.right),
@@ -283,7 +284,7 @@ mod tests {
 
     fn context(left: &str, keyword: &str, right: &str) -> Context {
         let [left, keyword, right] = [left, keyword, right].map(|part| part.as_bytes().to_vec());
-        Context { place: (0, 0), left, keyword, right }
+        Context { left, keyword, right }
     }
 
     fn lines(contexts: &[(&str, Context)], width: usize, styled: bool) -> Vec<String> {

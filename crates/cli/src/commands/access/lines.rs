@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::Opened;
+use tadoc::Document;
 
 /// Which lines of a document are wanted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,17 +22,16 @@ impl Lines {
     }
 
     /// The bytes of these lines of a document; an empty range where it has none of them.
-    pub fn range(&self, opened: &Opened<'_>, document: u32) -> anyhow::Result<Range<u64>> {
-        let access = &opened.access;
+    pub fn range(&self, document: &Document) -> tadoc::Result<Range<u64>> {
         let count = match self.first < 0 || self.last < 0 {
-            true => opened.told(access.line_count(document))?,
+            true => document.line_count()?,
             false => 0,
         };
         let lines = self.resolve(count);
-        let start = opened.told(access.line_start(document, lines.start))?;
+        let start = document.line_start(lines.start)?;
         let end = match lines.end {
-            u64::MAX => opened.bytes(document),
-            line => opened.told(access.line_start(document, line))?,
+            u64::MAX => document.bytes(),
+            line => document.line_start(line)?,
         };
         Ok(start..end.max(start))
     }

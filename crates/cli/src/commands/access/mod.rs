@@ -1,34 +1,25 @@
 //! Random access: any bytes, lines and words of an archive, and where words are, without unpacking the rest.
 //!
-//! [`Opened`] is an archive that is asked; `arguments` is what the commands have in common, `phrase` the words that they look
-//! for, `place` where what they read lies, `places` how occurrences come in batches, so that an answer may be longer than
-//! memory. Several archives are asked one after the other, and answer as one corpus. A command costs what the index that
-//! is stored makes of it; without one, the segments that it meets are decoded.
+//! `arguments` is what the commands have in common, `phrase` the words that they look for, `place` where what they read
+//! lies. Several archives answer as one corpus, and long answers are pulled piece by piece. A command costs what the
+//! stored index makes of it; without one, the segments that it meets are decoded.
 
 mod arguments;
 mod cat;
-mod context;
 mod extract;
 mod find;
 mod find_query;
 mod head;
-mod joined;
 mod kwic;
 mod lines;
 mod phrase;
 mod place;
-mod places;
 mod query;
 mod sample;
 mod search;
-mod snippet;
-
-use std::path::Path;
 
 use clap::Subcommand;
-use tadoc_engine::{Document, Lexer, access};
 
-use super::archives::Archive;
 use crate::failure::Outcome;
 
 /// The commands, in the order in which help lists them.
@@ -58,35 +49,5 @@ impl Access {
             Self::Sample(command) => command.run(quiet),
             Self::Query(command) => command.run(quiet),
         }
-    }
-}
-
-/// An archive that is open for random access.
-struct Opened<'c> {
-    archive: &'c Archive,
-    access: access::Access<'c>,
-    documents: &'c [Document],
-    lexer: Lexer,
-}
-
-impl Opened<'_> {
-    /// Where the archive is.
-    fn path(&self) -> &Path {
-        &self.archive.path
-    }
-
-    /// The name of a document.
-    fn name(&self, document: u32) -> &[u8] {
-        &self.documents[document as usize].name
-    }
-
-    /// How long a document is.
-    fn bytes(&self, document: u32) -> u64 {
-        self.documents[document as usize].bytes
-    }
-
-    /// What goes wrong in reading the archive is told with its path.
-    fn told<T>(&self, result: tadoc_engine::Result<T>) -> anyhow::Result<T> {
-        self.archive.told(result)
     }
 }

@@ -4,16 +4,12 @@
 //! meant by arguments that fit badly is told: words without quotes around them, and wildcards.
 
 use std::ffi::{OsStr, OsString};
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use anyhow::bail;
 use clap::{Args, ValueHint};
-use tadoc_engine::access::{Phrase, Scope};
-use tadoc_engine::{Analyzer, Lexer};
+use tadoc::{Analyzer, Corpus, Phrase, Query};
 
-use super::Opened;
-use super::context::words;
 use crate::commands::archives::DocumentArguments;
 use crate::commands::terms::AnalyzerArguments;
 
@@ -107,39 +103,40 @@ fn quoted(argument: &OsStr) -> String {
 }
 
 impl Sought<'_> {
-    /// What is looked for in each archive, and in which documents; `None` if there are none of these, which
-    /// is told.
-    pub fn asked<'o, 'c>(
+    /// The question, about the documents that are asked; `None` if there are none of these, which is told.
+    pub fn query(
         &self,
-        opened: &'o [Opened<'c>],
+        corpus: &Corpus,
         documents: &DocumentArguments,
-    ) -> anyhow::Result<Option<Vec<Asked<'o, 'c>>>> {
-        let phrases = opened.iter().map(|opened| self.phrase(opened));
-        let phrases = phrases.collect::<anyhow::Result<Vec<Phrase>>>()?;
-        let Some(scopes) = documents.scopes(opened)? else { return Ok(None) };
-        let asked = opened.iter().zip(phrases).zip(scopes);
-        Ok(Some(asked.map(|((opened, phrase), scope)| Asked { opened, phrase, scope }).collect()))
+    ) -> anyhow::Result<Option<Query>> {
+        documents.of(corpus.query().analyzer(self.analyzer.clone()))
     }
 
-    fn phrase(&self, opened: &Opened<'_>) -> anyhow::Result<Phrase> {
-        let Some(phrase) = self.phrase else { return Ok(opened.access.any_word(&self.analyzer)) };
-        let bytes = phrase.as_encoded_bytes();
-        match opened.access.phrase(bytes, &self.analyzer) {
-            Err(tadoc_engine::Error::NotWords { .. } | tadoc_engine::Error::NoWord { .. })
-                if has_wildcard(bytes) =>
+    /// What is looked for.
+    pub fn phrase(&self) -> Phrase {
+        self.phrase.map_or(Phrase::any(), |phrase| Phrase::from(phrase.as_encoded_bytes()))
+    }
+
+    /// What came of asking; what is no phrase is told with what may have been meant.
+    pub fn told<T>(&self, corpus: &Corpus, asked: tadoc::Result<T>) -> anyhow::Result<T> {
+        let Some(phrase) = self.phrase else { return Ok(asked?) };
+        match asked {
+            Err(tadoc::Error::NotWords { .. } | tadoc::Error::NoWord { .. })
+                if has_wildcard(phrase.as_encoded_bytes()) =>
             {
-                bail!("{}", self.instead_of_wildcards(opened, &phrase.to_string_lossy()))
+                bail!("{}", self.instead_of_wildcards(corpus, &phrase.to_string_lossy()))
             }
-            Err(tadoc_engine::Error::NotWords { .. }) if Path::new(phrase).is_file() => bail!(
+            Err(tadoc::Error::NotWords { .. }) if Path::new(phrase).is_file() => bail!(
                 "what to look for is missing: {:?} is a file, and behind the archives comes a word or phrase",
                 phrase.display()
             ),
-            made => Ok(made?),
+            asked => Ok(asked?),
         }
     }
 
-    fn instead_of_wildcards(&self, opened: &Opened<'_>, phrase: &str) -> String {
-        let archive = quoted(opened.path().as_os_str());
+    fn instead_of_wildcards(&self, corpus: &Corpus, phrase: &str) -> String {
+        let archive = corpus.archives().next().map_or(Path::new(""), |(path, _)| path);
+        let archive = quoted(archive.as_os_str());
         let pattern = wildcards_as_pattern(phrase);
         let (whole, part) = (quoted(pattern.whole.as_ref()), quoted(pattern.part.as_ref()));
         let command = self.command;
@@ -153,21 +150,6 @@ impl Sought<'_> {
             ),
         }
     }
-
-    /// How many terms the phrase has, as a lexer cuts it.
-    pub fn terms(&self, lexer: Lexer) -> usize {
-        let Some(phrase) = self.phrase else { return 1 };
-        let text = phrase.as_encoded_bytes();
-        let is_term = |word: &Range<usize>| self.analyzer.term(&text[word.clone()]).is_some();
-        words(lexer, text).into_iter().filter(is_term).count()
-    }
-}
-
-/// What is looked for in one archive.
-pub struct Asked<'o, 'c> {
-    pub opened: &'o Opened<'c>,
-    pub phrase: Phrase,
-    pub scope: Scope,
 }
 
 /// Whether a text has `*` or `?` at a word.

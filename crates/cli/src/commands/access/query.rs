@@ -2,8 +2,7 @@
 //!
 //! A thread of its own reads lines ([`super::super::batch`]); what has come in the meantime is a chunk, so that a client that waits for
 //! an answer gets it, and a long file is worked on in large pieces. Of a chunk, as many operations are run at a time
-//! as have answers of about [`PACK_BYTES`] together: memory is bounded by that and the largest single answer. [`super::joined`]
-//! has the archives.
+//! as have answers of about [`PACK_BYTES`] together: memory is bounded by that and the largest single answer.
 
 use std::io::Write;
 use std::path::PathBuf;
@@ -11,11 +10,10 @@ use std::path::PathBuf;
 use anyhow::Context;
 use clap::{Args, ValueHint};
 use rayon::prelude::*;
-use tadoc_engine::access::Operation;
-use tadoc_engine::backend::{Backends, Choice};
+use tadoc::edit::Operation;
+use tadoc::{Batches, Corpus, Document, DocumentId, OpenOptions, Read, ReadResult};
 
 use super::arguments::WorkArguments;
-use super::joined::{Answer, Documents, Joined, Located, Numbered};
 use crate::arguments::examples;
 use crate::commands::archives::{ArchiveArguments, WithArchive};
 use crate::commands::backend::TaskBackendArguments;
@@ -89,14 +87,14 @@ impl Query {
         let bytes = std::fs::metadata(&self.file).map_or(0, |file| file.len());
         let in_pool = self.backend.pool_of_reads()?;
         // In a pool it is the processor that reads.
-        let backends = match in_pool {
-            Some(_) => Backends::new(Choice::Cpu, None),
-            None => self.backend.backends()?,
+        let options = match in_pool {
+            Some(_) => OpenOptions::new(),
+            None => self.backend.options(OpenOptions::new())?,
         };
-        self.reading.open(&self.archives.archives, in_pool, quiet, |opened| {
-            let joined = Joined::new(opened, &backends, bytes / LINE_BYTES)?;
+        self.reading.open(&self.archives.archives, in_pool, options, quiet, |corpus| {
             let mut run = Run {
-                joined,
+                corpus,
+                batches: corpus.batches(bytes / LINE_BYTES)?,
                 with_archive: self.with_archive.with_archive,
                 tally: Tally::default(),
             };
@@ -129,23 +127,23 @@ impl Query {
 }
 
 /// Operations on their way.
-struct Run<'q, 'c> {
-    joined: Joined<'q, 'c>,
+struct Run<'q> {
+    corpus: &'q Corpus,
+    batches: Batches,
     with_archive: bool,
     tally: Tally,
 }
 
-impl Run<'_, '_> {
+impl Run<'_> {
     /// Runs the operations of some lines, and writes their results.
     fn answer(&mut self, lines: &[Line], output: &mut Output) -> anyhow::Result<()> {
-        let documents = self.joined.documents;
-        let operations: Vec<Result<Located, String>> = lines
+        let reads: Vec<Result<Read, String>> = lines
             .par_iter()
-            .map(|line| documents.locate(operation::parse(line.bytes()?, Taken::Reads)?))
+            .map(|line| self.locate(operation::parse(line.bytes()?, Taken::Reads)?))
             .collect();
-        let sizes = self.sizes(&operations);
+        let sizes = self.sizes(&reads);
         let mut start = 0;
-        while start < operations.len() {
+        while start < reads.len() {
             let mut bytes = 0_u64;
             let fitting = sizes[start..].iter().take_while(|&&size| {
                 bytes = bytes.saturating_add(size);
@@ -153,51 +151,67 @@ impl Run<'_, '_> {
             });
             // At least one, however large it is.
             let end = start + fitting.count().max(1);
-            self.write(&operations[start..end], output)?;
+            self.write(&reads[start..end], output)?;
             start = end;
         }
         Ok(output.flush()?)
     }
 
+    /// The operation with its document by place.
+    fn locate(&self, operation: Operation) -> Result<Read, String> {
+        let find = |name: Vec<u8>| match self.corpus.document(&name) {
+            Ok(document) => Ok(document.id()),
+            Err(error) => Err(error.to_string()),
+        };
+        Ok(match operation {
+            Operation::Extract { document, offset, length } => {
+                Read::Extract { document: find(document)?, offset, length }
+            }
+            Operation::Search { document, phrase } => {
+                Read::Search { document: document.map(find).transpose()?, phrase }
+            }
+            Operation::Count { document, phrase } => {
+                Read::Count { document: document.map(find).transpose()?, phrase }
+            }
+            Operation::Sample { document, count, seed } => {
+                Read::Sample { document: document.map(find).transpose()?, count, seed }
+            }
+            edit => unreachable!("{edit:?} is no read"),
+        })
+    }
+
     /// About how many bytes of memory the answer of each operation takes.
-    fn sizes(&self, operations: &[Result<Located, String>]) -> Vec<u64> {
-        let mut sizes: Vec<u64> =
-            operations.iter().map(|operation| self.most_bytes(operation)).collect();
-        let is_search = |located: &Located| matches!(located.operation, Operation::Search { .. });
-        let uncertain: Vec<usize> = (0..operations.len())
-            .filter(|&place| {
-                sizes[place] > SMALL_BYTES && operations[place].as_ref().is_ok_and(is_search)
+    fn sizes(&self, reads: &[Result<Read, String>]) -> Vec<u64> {
+        let mut sizes: Vec<u64> = reads.iter().map(|read| self.most_bytes(read)).collect();
+        let uncertain: Vec<(usize, Read)> = (0..reads.len())
+            .filter(|&place| sizes[place] > SMALL_BYTES)
+            .filter_map(|place| match reads[place].as_ref().ok()? {
+                Read::Search { document, phrase } => {
+                    Some((place, Read::Count { document: *document, phrase: phrase.clone() }))
+                }
+                _ => None,
             })
             .collect();
-        let counts: Vec<Located> = uncertain
-            .iter()
-            .filter_map(|&place| Some(operations[place].as_ref().ok()?.counted()))
-            .collect();
-        let counts: Vec<&Located> = counts.iter().collect();
-        for (&place, counted) in uncertain.iter().zip(self.joined.run(&counts)) {
+        let (places, counts): (Vec<usize>, Vec<Read>) = uncertain.into_iter().unzip();
+        for (place, counted) in places.into_iter().zip(self.batches.run(&counts)) {
             // One that fails has no offsets.
-            let count = if let Ok(Answer::Count(count)) = counted { count } else { 0 };
-            let in_all = operations[place].as_ref().is_ok_and(is_of_all);
+            let count = if let Ok(ReadResult::Count(count)) = counted { count } else { 0 };
+            let in_all = reads[place].as_ref().is_ok_and(is_of_all);
             sizes[place] = sizes[place].min(bytes_of_offsets(count, in_all));
         }
         sizes
     }
 
     /// Runs operations together, and writes their results.
-    fn write(
-        &mut self,
-        operations: &[Result<Located, String>],
-        output: &mut Output,
-    ) -> anyhow::Result<()> {
-        let good: Vec<&Located> =
-            operations.iter().filter_map(|operation| operation.as_ref().ok()).collect();
-        let mut answers = self.joined.run(&good).into_iter();
-        let answers: Vec<Result<(&Located, Answer), String>> = operations
+    fn write(&mut self, reads: &[Result<Read, String>], output: &mut Output) -> anyhow::Result<()> {
+        let good: Vec<Read> = reads.iter().filter_map(|read| read.as_ref().ok().cloned()).collect();
+        let mut answers = self.batches.run(&good).into_iter();
+        let answers: Vec<Result<(&Read, ReadResult), String>> = reads
             .iter()
-            .map(|operation| match operation {
-                Ok(located) => match answers.next() {
-                    Some(Ok(answer)) => Ok((located, answer)),
-                    Some(Err(error)) => Err(error.to_string()),
+            .map(|read| match read {
+                Ok(read) => match answers.next() {
+                    Some(Ok(answer)) => Ok((read, answer)),
+                    Some(Err(error)) => Err(error.innermost().to_string()),
                     None => Err("it was not run".into()),
                 },
                 Err(wrong) => Err(wrong.clone()),
@@ -205,12 +219,12 @@ impl Run<'_, '_> {
             .collect();
         self.tally.operations += answers.len() as u64;
         self.tally.failed += answers.iter().filter(|answer| answer.is_err()).count() as u64;
-        let (documents, with_archive) = (self.joined.documents, self.with_archive);
+        let (corpus, with_archive) = (self.corpus, self.with_archive);
         let written: Vec<Vec<u8>> = answers
             .into_par_iter()
             .with_min_len(64)
             .fold(Vec::new, |mut to, answer| {
-                write_result(documents, with_archive, answer, &mut to);
+                write_result(corpus, with_archive, answer, &mut to);
                 to
             })
             .collect();
@@ -221,64 +235,66 @@ impl Run<'_, '_> {
     }
 
     /// How many bytes of memory the answer to an operation may take.
-    fn most_bytes(&self, operation: &Result<Located, String>) -> u64 {
-        let located = match operation {
-            Ok(located) => located,
-            Err(wrong) => return wrong.len() as u64,
-        };
-        let bytes = self.joined.documents.bytes(located);
-        match (&located.operation, bytes) {
+    fn most_bytes(&self, read: &Result<Read, String>) -> u64 {
+        let bytes = |id: DocumentId| self.corpus.get(id).map_or(0, |document| document.bytes());
+        match read {
+            Err(wrong) => wrong.len() as u64,
             // In memory and as text.
-            (Operation::Extract { length, .. }, bytes) => {
-                (*length).min(bytes.unwrap_or(0)).saturating_mul(3)
+            Ok(Read::Extract { document, length, .. }) => {
+                (*length).min(bytes(*document)).saturating_mul(3)
             }
             // There is something between words.
-            (Operation::Search { .. }, Some(bytes)) => bytes_of_offsets(bytes / 2 + 1, false),
-            (Operation::Search { .. }, None) => u64::MAX,
-            (Operation::Sample { count, .. }, _) => count.saturating_mul(DRAWN_BYTES),
-            (Operation::Count { .. }, _) => OFFSET_BYTES,
+            Ok(Read::Search { document: Some(id), .. }) => {
+                bytes_of_offsets(bytes(*id) / 2 + 1, false)
+            }
+            Ok(Read::Search { document: None, .. }) => u64::MAX,
+            Ok(Read::Sample { count, .. }) => count.saturating_mul(DRAWN_BYTES),
+            Ok(_) => OFFSET_BYTES,
         }
     }
 }
 
 /// Writes the result of an operation on a line of its own.
 fn write_result(
-    of: Documents<'_, '_>,
+    of: &Corpus,
     with_archive: bool,
-    answer: Result<(&Located, Answer), String>,
+    answer: Result<(&Read, ReadResult), String>,
     to: &mut Vec<u8>,
 ) {
+    let name = |id: &DocumentId| of.get(*id).map_or(Vec::new(), |of| of.name().to_vec());
+    let archive = |id: &DocumentId| of.get(*id).map_or(Vec::new(), |of| archive_of(&of).to_vec());
     match answer {
-        Ok((_, Answer::Bytes(bytes))) => result::bytes(to, &bytes),
-        Ok((located, Answer::Offsets(documents))) if is_of_all(located) => {
-            let told: [result::Names<'_, Numbered>; 2] = [
-                ("documents", &|&document| of.name(document).to_vec()),
-                ("archives", &|&document| of.archive(document).to_vec()),
-            ];
+        Ok((_, ReadResult::Bytes(bytes))) => result::bytes(to, &bytes),
+        Ok((read, ReadResult::Offsets(documents))) if is_of_all(read) => {
+            let told: [result::Names<'_, DocumentId>; 2] =
+                [("documents", &name), ("archives", &archive)];
             let told = &told[..1 + usize::from(with_archive)];
             result::offsets_in_all(to, &documents, told);
         }
-        Ok((_, Answer::Offsets(documents))) => result::offsets(to, &documents),
-        Ok((_, Answer::Count(count))) => result::count(to, count),
-        Ok((_, Answer::Words(words))) => result::words(
+        Ok((_, ReadResult::Offsets(documents))) => result::offsets(to, &documents),
+        Ok((_, ReadResult::Count(count))) => result::count(to, count),
+        Ok((_, ReadResult::Words(words))) => result::words(
             to,
-            words.iter().map(|drawn| {
-                let document = (drawn.archive, drawn.document);
-                result::Word {
-                    archive: with_archive.then(|| of.archive(document)),
-                    document: of.name(document),
-                    offset: drawn.offset,
-                    word: &drawn.word,
-                }
+            words.iter().map(|drawn| result::Word {
+                archive: with_archive.then(|| archive_of(&drawn.document)),
+                document: drawn.document.name(),
+                offset: drawn.offset,
+                word: &drawn.word,
             }),
         ),
+        Ok((_, other)) => unreachable!("{other:?} is of no operation"),
         Err(wrong) => result::error(to, &wrong),
     }
 }
 
+/// The path of a document's archive, as it was given.
+fn archive_of(document: &Document) -> &[u8] {
+    document.archive().0.as_os_str().as_encoded_bytes()
+}
+
 /// Whether an operation is a search in all documents.
-fn is_of_all(located: &Located) -> bool {
-    matches!(located.operation, Operation::Search { document: None, .. })
+fn is_of_all(read: &Read) -> bool {
+    matches!(read, Read::Search { document: None, .. })
 }
 
 /// About how many bytes offsets take; `in_all` with the names of documents.

@@ -1,13 +1,11 @@
 //! `tadoc sample`: words drawn at random.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::ops::{ControlFlow, Range};
+use std::ops::Range;
 
 use clap::Args;
-use tadoc_engine::access::{self, Sampled, Scope};
-use tadoc_engine::answer::{Column, Rows, Value};
+use tadoc::{Column, Rows, Sampled, Value};
 
-use super::Opened;
 use super::arguments::AccessArguments;
 use crate::arguments::examples;
 use crate::commands::archives::{ArchiveArguments, DocumentArguments, WithArchive};
@@ -54,8 +52,10 @@ const COLUMNS: &[Column] =
 
 impl Sample {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        self.reading.open(&self.archives.archives, quiet, |opened| {
-            let Some(scopes) = self.documents.scopes(opened)? else { return Ok(Outcome::Negative) };
+        self.reading.open(&self.archives.archives, quiet, |corpus| {
+            let Some(query) = self.documents.of(corpus.query())? else {
+                return Ok(Outcome::Negative);
+            };
             let seed = self.seed.unwrap_or_else(|| {
                 let seed = RandomState::new().build_hasher().finish();
                 if !quiet {
@@ -66,24 +66,13 @@ impl Sample {
             let columns = self.with_archive.columns(COLUMNS);
             let mut writer = RowWriter::open(&self.format, columns)?;
             writer.show_all();
-            let asked: Vec<(&access::Access<'_>, &Scope)> =
-                opened.iter().map(|opened| &opened.access).zip(&scopes).collect();
-            let (mut drawn, mut written) = (0, Ok(()));
-            let sampled = access::sample_each(&asked, self.count, seed, &mut |words| {
+            let mut drawn = 0;
+            for words in query.sample(self.count, seed)? {
+                let words = words?;
                 drawn += words.len();
-                let rows = Words { opened, words };
-                let archive_of = |row: u64| opened[words[row as usize].archive].path();
+                let archive_of = |row: u64| words[row as usize].document.archive().0;
                 let write = |rows: &dyn Rows| writer.write(rows);
-                written = self.with_archive.write(columns, &rows, &archive_of, write);
-                match written {
-                    Ok(()) => ControlFlow::Continue(()),
-                    Err(_) => ControlFlow::Break(()),
-                }
-            });
-            written?;
-            match opened {
-                [only] => only.told(sampled)?,
-                _ => sampled?,
+                self.with_archive.write(columns, &Words(&words), &archive_of, write)?;
             }
             writer.finish()?;
             if drawn == 0 && self.count > 0 {
@@ -96,23 +85,20 @@ impl Sample {
 }
 
 /// Drawn words as rows.
-struct Words<'w, 'c> {
-    opened: &'w [Opened<'c>],
-    words: &'w [Sampled],
-}
+struct Words<'w>(&'w [Sampled]);
 
-impl Rows for Words<'_, '_> {
+impl Rows for Words<'_> {
     fn columns(&self) -> &'static [Column] {
         COLUMNS
     }
 
     fn len(&self) -> u64 {
-        self.words.len() as u64
+        self.0.len() as u64
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for drawn in &self.words[rows.start as usize..rows.end as usize] {
-            let name = Value::Text(self.opened[drawn.archive].name(drawn.document));
+        for drawn in &self.0[rows.start as usize..rows.end as usize] {
+            let name = Value::Text(drawn.document.name());
             each(&[name, Value::Count(drawn.offset), Value::Text(&drawn.word)]);
         }
     }

@@ -2,14 +2,13 @@
 
 use std::io::Write;
 use std::ops::Range;
-use std::path::Path;
+use std::path::PathBuf;
 
 use clap::Args;
-use tadoc_engine::answer::{Column, Rows, Value};
+use tadoc::{Column, Corpus, Document, Phrase, Query, Rows, Value};
 
 use super::arguments::AccessArguments;
-use super::phrase::{Asked, PhraseArguments};
-use super::places::{self, Places, for_each_batch};
+use super::phrase::PhraseArguments;
 use crate::arguments::examples;
 use crate::commands::archives::{DocumentArguments, WithArchive};
 use crate::commands::terms::AnalyzerArguments;
@@ -18,7 +17,7 @@ use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::units;
 
 /// So many rows are written at a time.
-const BATCH: usize = 1 << 14;
+const BATCH: u64 = 1 << 14;
 
 /// Find where a word or phrase occurs
 ///
@@ -103,23 +102,91 @@ pub struct Count {
 impl Search {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let sought = self.phrase.sought("search", &self.terms)?;
-        self.reading.open(&sought.archives, quiet, |opened| {
-            let Some(asked) = sought.asked(opened, &self.documents)? else {
+        self.reading.open(&sought.archives, quiet, |corpus| {
+            let Some(query) = sought.query(corpus, &self.documents)? else {
                 return Ok(Outcome::Negative);
             };
-            let columns = self.with_archive.columns(places::COLUMNS);
+            let mut hits = sought.told(corpus, query.search(sought.phrase()))?;
+            let columns = self.with_archive.columns(PLACES);
             let mut writer = RowWriter::open(&self.format, columns)?;
             if self.max_count.is_some() {
                 writer.show_all();
             }
-            let found = for_each_batch(&asked, self.max_count, BATCH, &mut |opened, places| {
-                let rows = Places { documents: opened.documents, places };
+            let (mut left, mut batch) = (self.max_count.unwrap_or(u64::MAX), Places::default());
+            let mut found = false;
+            while left > 0 {
+                let more = hits.next_offsets()?;
+                if batch.rows >= BATCH || more.is_none() {
+                    let archive_of = |row: u64| batch.document(row).archive().0;
+                    let write = |rows: &dyn Rows| writer.write(rows);
+                    self.with_archive.write(columns, &batch, &archive_of, write)?;
+                    batch = Places::default();
+                }
+                let Some((document, mut offsets)) = more else { break };
+                found = true;
+                offsets.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+                left -= offsets.len() as u64;
+                batch.push(document, offsets);
+            }
+            if batch.rows > 0 {
+                let archive_of = |row: u64| batch.document(row).archive().0;
                 let write = |rows: &dyn Rows| writer.write(rows);
-                self.with_archive.write(columns, &rows, &|_| opened.path(), write)
-            })?;
+                self.with_archive.write(columns, &batch, &archive_of, write)?;
+            }
             writer.finish()?;
-            Ok(if found > 0 { Outcome::Done } else { Outcome::Negative })
+            Ok(if found { Outcome::Done } else { Outcome::Negative })
         })
+    }
+}
+
+/// The columns of places.
+const PLACES: &[Column] = &[Column::text("document"), Column::count("offset")];
+
+/// Places as rows: documents with their offsets.
+#[derive(Default)]
+struct Places {
+    documents: Vec<(Document, Vec<u64>)>,
+    /// Where the rows of each document end.
+    ends: Vec<u64>,
+    rows: u64,
+}
+
+impl Places {
+    fn push(&mut self, document: Document, offsets: Vec<u64>) {
+        self.rows += offsets.len() as u64;
+        self.ends.push(self.rows);
+        self.documents.push((document, offsets));
+    }
+
+    fn document(&self, row: u64) -> &Document {
+        &self.documents[self.ends.partition_point(|&end| end <= row)].0
+    }
+}
+
+impl Rows for Places {
+    fn columns(&self) -> &'static [Column] {
+        PLACES
+    }
+
+    fn len(&self) -> u64 {
+        self.rows
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        let first = self.ends.partition_point(|&end| end <= rows.start);
+        let mut at = rows.start;
+        for ((document, offsets), &end) in self.documents.iter().zip(&self.ends).skip(first) {
+            if at >= rows.end {
+                break;
+            }
+            let name = document.name();
+            let before = end - offsets.len() as u64;
+            let own = (at - before) as usize..(rows.end.min(end) - before) as usize;
+            offsets[own]
+                .iter()
+                .for_each(|&offset| each(&[Value::Text(name), Value::Count(offset)]));
+            at = end;
+        }
     }
 }
 
@@ -129,8 +196,8 @@ const COUNTS: &[Column] = &[Column::text("document"), Column::count("count")];
 impl Count {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let sought = self.phrase.sought("count", &self.terms)?;
-        self.reading.open(&sought.archives, quiet, |opened| {
-            let Some(asked) = sought.asked(opened, &self.documents)? else {
+        self.reading.open(&sought.archives, quiet, |corpus| {
+            let Some(query) = sought.query(corpus, &self.documents)? else {
                 return Ok(Outcome::Negative);
             };
             let columns = if self.per_document { COUNTS } else { COUNT };
@@ -141,10 +208,10 @@ impl Count {
                 true => (None, Some(self.format.open()?)),
                 false => (Some(RowWriter::open(&self.format, columns)?), None),
             };
-            let counts = self.counts(&asked)?;
+            let counts = sought.told(corpus, self.counts(corpus, &query, &sought.phrase()))?;
             if let Some(writer) = &mut writer {
                 let rows = Counts { counts: &counts };
-                let archive_of = |row: u64| counts[row as usize].archive;
+                let archive_of = |row: u64| &*counts[row as usize].archive;
                 let write = |rows: &dyn Rows| writer.write(rows);
                 self.with_archive.write(columns, &rows, &archive_of, write)?;
             }
@@ -159,28 +226,27 @@ impl Count {
     }
 
     /// A count for each document, each archive, or one for all of them.
-    fn counts<'o>(&self, asked: &'o [Asked<'_, '_>]) -> anyhow::Result<Vec<Counted<'o>>> {
-        let mut counts = Vec::new();
-        for Asked { opened, phrase, scope } in asked {
-            let archive = opened.path();
-            if self.per_document {
-                let own = opened.told(opened.access.count_by_document(phrase, scope))?;
-                counts.extend(own.into_iter().map(|(document, count)| {
-                    let document = Some(opened.name(document));
-                    Counted { archive, document, count }
-                }));
-            } else {
-                let count = opened.told(opened.access.count(phrase, scope))?;
-                counts.push(Counted { archive, document: None, count });
-            }
+    fn counts(
+        &self,
+        corpus: &Corpus,
+        query: &Query,
+        phrase: &Phrase,
+    ) -> tadoc::Result<Vec<Counted>> {
+        if !self.per_document && !self.with_archive.with_archive {
+            let count = query.count(phrase.clone())?;
+            return Ok(vec![Counted { archive: PathBuf::new(), document: None, count }]);
         }
-        if !self.per_document {
-            if self.with_archive.with_archive {
-                counts.retain(|row| row.count > 0);
-            } else {
-                let sum = counts.iter().fold(0, |sum: u64, row| sum.saturating_add(row.count));
-                counts.truncate(1);
-                counts[0].count = sum;
+        let mut counts: Vec<Counted> = Vec::new();
+        for (id, count) in query.count_by_document(phrase.clone())? {
+            let document = corpus.get(id).expect("the phrase is in it");
+            let archive = document.archive().0;
+            match counts.last_mut().filter(|row| !self.per_document && row.archive == archive) {
+                Some(row) => row.count = row.count.saturating_add(count),
+                None => counts.push(Counted {
+                    archive: archive.to_owned(),
+                    document: self.per_document.then(|| document.clone()),
+                    count,
+                }),
             }
         }
         Ok(counts)
@@ -188,16 +254,16 @@ impl Count {
 }
 
 /// A row of counts.
-struct Counted<'c> {
-    archive: &'c Path,
+struct Counted {
+    archive: PathBuf,
     /// `None` if it is of all documents.
-    document: Option<&'c [u8]>,
+    document: Option<Document>,
     count: u64,
 }
 
 /// Counts of documents, of archives, or one of all of them.
 struct Counts<'c> {
-    counts: &'c [Counted<'c>],
+    counts: &'c [Counted],
 }
 
 impl Rows for Counts<'_> {
@@ -214,9 +280,9 @@ impl Rows for Counts<'_> {
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for row in &self.counts[rows.start as usize..rows.end as usize] {
-            match row.document {
+            match &row.document {
                 None => each(&[Value::Count(row.count)]),
-                Some(name) => each(&[Value::Text(name), Value::Count(row.count)]),
+                Some(of) => each(&[Value::Text(of.name()), Value::Count(row.count)]),
             }
         }
     }

@@ -1,7 +1,7 @@
 //! What all questions have in common on the command line: archives, documents, terms, and the way of the work.
 
 use clap::{Args, ValueEnum};
-use tadoc_engine::{Analyzer, Limits};
+use tadoc::{Analyzer, TaskQuery};
 
 use crate::commands::archives::{ArchiveArguments, DocumentArguments, ReadArguments};
 use crate::commands::terms::AnalyzerArguments;
@@ -35,15 +35,16 @@ pub struct Shared {
 }
 
 impl Shared {
-    /// What is wanted of the answer, and what it may take.
-    pub fn limits(&self, top: Option<usize>, strategy: Strategy) -> Limits {
-        let strategy = match strategy {
-            Strategy::Auto => None,
-            Strategy::TopDown => Some(tadoc_engine::Strategy::TopDown),
-            Strategy::BottomUp => Some(tadoc_engine::Strategy::BottomUp),
-        };
-        let memory = self.work.memory.unwrap_or(Limits::default().memory);
-        Limits { strategy, least: self.min_count, top, memory }
+    /// A task with what limits its answer and its work.
+    pub fn limited(&self, task: TaskQuery, top: Option<usize>, strategy: Strategy) -> TaskQuery {
+        let task = task.min_count(self.min_count);
+        let task = top.into_iter().fold(task, TaskQuery::top);
+        let task = self.work.memory.into_iter().fold(task, TaskQuery::memory);
+        match strategy {
+            Strategy::Auto => task,
+            Strategy::TopDown => task.strategy(tadoc::Strategy::TopDown),
+            Strategy::BottomUp => task.strategy(tadoc::Strategy::BottomUp),
+        }
     }
 }
 
@@ -101,29 +102,4 @@ pub enum Strategy {
     TopDown,
     /// Tables go from the rules up to the documents
     BottomUp,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_defaults_are_the_library_s() {
-        use clap::Parser;
-        #[derive(Parser)]
-        struct Line {
-            #[command(flatten)]
-            shared: Shared,
-        }
-        let line = Line::parse_from(["tadoc", "c.tdc"]);
-        let mut limits = line.shared.limits(None, Strategy::Auto);
-        assert_eq!(limits, Limits::default());
-        // As the help says.
-        assert_eq!(limits.memory, 4 << 30);
-        assert!(line.shared.terms.analyzer().unwrap().is_identity());
-        let line = Line::parse_from(["tadoc", "c.tdc", "--memory", "1M", "--min-count", "2"]);
-        limits = line.shared.limits(Some(3), Strategy::BottomUp);
-        assert_eq!((limits.memory, limits.least, limits.top), (1 << 20, 2, Some(3)));
-        assert_eq!(limits.strategy, Some(tadoc_engine::Strategy::BottomUp));
-    }
 }

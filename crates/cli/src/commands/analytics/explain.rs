@@ -4,9 +4,7 @@ use std::fmt::Write;
 use std::fs;
 use std::time::Duration;
 
-use tadoc_engine::View;
-use tadoc_engine::backend::Run;
-use tadoc_engine::view::Origin;
+use tadoc::{Explanation, Origin};
 
 use crate::failure::printable;
 use crate::units;
@@ -28,40 +26,38 @@ pub struct Costs {
 }
 
 /// The report, for people.
-pub fn report(view: &View, origin: &Origin, run: &Run, costs: &Costs) -> String {
+pub fn report(answer: &Explanation, costs: &Costs) -> String {
     let mut lines = String::new();
     let mut line = |title: &str, value: &str| {
         writeln!(lines, "{title:<9} {}", printable(value)).expect("a string takes all");
     };
-    let network = view.network();
-    let grammar = network.grammar();
     let threads = units::counted(rayon::current_num_threads() as u64, "thread");
-    let backend = match &run.device {
-        None => format!("{}, {threads}", run.backend),
-        Some(device) => format!("{}, {device}", run.backend),
+    let backend = match &answer.device {
+        None => format!("{}, {threads}", answer.backend),
+        Some(device) => format!("{}, {device}", answer.backend),
     };
-    match run.reason.as_str() {
+    match answer.backend_reason.as_str() {
         "" => line("backend", &backend),
         reason => line("backend", &format!("{backend}: {reason}")),
     }
-    let why = match run.answered.reason.as_str() {
+    let why = match answer.strategy_reason.as_str() {
         "" => "as asked for",
         reason => reason,
     };
-    line("strategy", &format!("{}: {why}", run.answered.strategy));
-    let origin = match origin {
+    line("strategy", &format!("{}: {why}", answer.strategy));
+    let origin = match answer.origin {
         Origin::Archive => "decoded from the archive",
         Origin::Stored => "stored beside the archive",
         Origin::Refused(_) => "decoded from the archive, as the stored view cannot be used",
         Origin::Pool => "in the pool from an earlier question",
     };
-    line("grammar", &format!("{origin}, {} in memory", units::size(view.memory())));
+    line("grammar", &format!("{origin}, {} in memory", units::size(answer.memory)));
     for (count, noun) in [
-        (network.documents().len() as u64, "document"),
-        (network.length(), "word"),
-        (view.terms().len().into(), "term"),
-        (grammar.rule_count().into(), "rule"),
-        (grammar.symbols().len() as u64, "symbol"),
+        (answer.documents, "document"),
+        (answer.words, "word"),
+        (answer.terms, "term"),
+        (answer.rules, "rule"),
+        (answer.symbols, "symbol"),
         (costs.rows, "row"),
     ] {
         line(&format!("{noun}s"), &units::count(count));
@@ -75,7 +71,7 @@ pub fn report(view: &View, origin: &Origin, run: &Run, costs: &Costs) -> String 
     ] {
         line(step, &milliseconds(took));
     }
-    if let Some(pool) = &run.pool {
+    if let Some(pool) = &answer.pool {
         line("pool", &format!("{}, {}", pool.medium, units::size(pool.bytes)));
         for (phase, took) in &pool.phases {
             line("phase", &format!("{phase}, {}", milliseconds(*took)));

@@ -13,18 +13,15 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use clap::Subcommand;
-use tadoc_engine::answer::{Answer, Column, Labels, Position, Rows};
-use tadoc_engine::backend::{Backends, Choice, Run};
-use tadoc_engine::view::{Detail, Origin};
-use tadoc_engine::{Answered, Corpus, Limits, View};
+use tadoc::{Answer, Column, Corpus, OpenOptions, Origin, Position, Rows, Task};
 
-use self::arguments::Shared;
+use self::arguments::{Shared, Strategy};
 use self::by_archive::Numbered;
 use self::explain::Costs;
-use super::about;
-use super::archives::{Archives, Chosen, WithArchive};
+use super::archives::{WithArchive, warn_of_lexers};
 use super::backend::TaskBackendArguments;
 use crate::failure::{Outcome, print_line, print_note, print_warning};
+use crate::memory;
 use crate::progress::Progress;
 use crate::rows::{Format, RowWriter};
 
@@ -56,19 +53,16 @@ impl Analytics {
             Self::Cooccurrence(question) => question,
             Self::Collocations(question) => question,
         };
-        let backends = match question.backend() {
-            Some(backend) => backend.backends()?,
-            None => Backends::new(Choice::Cpu, None),
-        };
+        let shared = question.shared();
+        let options = question.backend().options(memory::limit(OpenOptions::new()))?;
         #[cfg(feature = "pool")]
-        if let Some(path) = question.backend().and_then(TaskBackendArguments::pool) {
+        if let Some(path) = question.backend().pool() {
             crate::heap::spill_beside(path)?;
         }
         let watch = Stopwatch(Instant::now());
-        let shared = question.shared();
-        shared.reading.open(&shared.archives.archives, |archives| {
-            ask(question, archives, &backends, watch, quiet)
-        })
+        shared
+            .reading
+            .open(&shared.archives.archives, options, |corpus| ask(question, corpus, watch, quiet))
     }
 }
 
@@ -77,59 +71,71 @@ trait Question: Sync {
     /// What it has in common with the others.
     fn shared(&self) -> &Shared;
 
-    /// The columns of the answer. They are told before there is one, so that what cannot be written is
-    /// refused before the work.
-    fn columns(&self) -> &'static [Column];
+    /// What is asked.
+    fn task(&self) -> Task;
+
+    /// Rows, or rows of each group, at the most.
+    fn top(&self) -> Option<usize>;
+
+    /// Which way to go through the grammar.
+    fn strategy(&self) -> Strategy;
+
+    /// Where it is to be answered.
+    fn backend(&self) -> &TaskBackendArguments;
 
     /// Whether rows tell their archives, for answers by document.
     fn with_archive(&self) -> Option<&WithArchive> {
         None
     }
-
-    /// Whether the answer is a matrix of documents and terms.
-    fn is_matrix(&self) -> bool {
-        false
-    }
-
-    /// How much of the corpus it needs to know.
-    fn detail(&self) -> Detail {
-        Detail::Whole
-    }
-
-    /// What is wanted of the answer, and what it may take.
-    fn limits(&self) -> Limits;
-
-    /// Where it is to be answered, if there is a choice.
-    fn backend(&self) -> Option<&TaskBackendArguments> {
-        None
-    }
-
-    /// Finds the answer.
-    fn answer(
-        &self,
-        backends: &Backends,
-        view: &View,
-        limits: &Limits,
-    ) -> tadoc_engine::Result<Run>;
 }
 
-/// An answer to a question that only the processor answers.
-fn on_processor(answered: Answered) -> Run {
-    Run { answered, backend: Choice::Cpu, device: None, reason: String::new(), pool: None }
+/// A question whose fields are named as those of all others: its task, and whether it has `--with-archive`.
+macro_rules! question {
+    ($question:ident, $task:expr $(, $with_archive:ident)?) => {
+        impl super::Question for $question {
+            fn shared(&self) -> &Shared {
+                &self.shared
+            }
+
+            fn task(&self) -> Task {
+                let task: fn(&Self) -> Task = $task;
+                task(self)
+            }
+
+            fn top(&self) -> Option<usize> {
+                self.top
+            }
+
+            fn strategy(&self) -> super::arguments::Strategy {
+                self.strategy.strategy
+            }
+
+            fn backend(&self) -> &TaskBackendArguments {
+                &self.backend
+            }
+
+            $(
+                fn with_archive(&self) -> Option<&WithArchive> {
+                    Some(&self.$with_archive)
+                }
+            )?
+        }
+    };
 }
+use question;
 
 /// Answers a question, in the rayon pool that it is called in. `watch` was started before the archives
 /// were opened.
 fn ask(
     question: &dyn Question,
-    archives: Archives,
-    backends: &Backends,
+    corpus: Corpus,
     mut watch: Stopwatch,
     quiet: bool,
 ) -> anyhow::Result<Outcome> {
     let mut costs = Costs::default();
     let shared = question.shared();
-    let (columns, limits) = (question.columns(), question.limits());
+    // The columns are told before there is an answer, so that what cannot be written is refused before the work.
+    let columns = question.task().columns();
     let is_matrix = shared.format.format() == Format::Mtx;
     let by_document = columns.iter().any(|column| column.name == "document");
     let with_archive = question.with_archive().filter(|with| with.with_archive);
@@ -141,70 +147,46 @@ fn ask(
         );
     }
     let columns = with_archive.map_or(columns, |with| with.columns(columns));
-    if is_matrix && question.is_matrix() && limits.top.is_some() {
+    let can_be_matrix = matches!(question.task(), Task::TermVector | Task::TfIdf(_));
+    if is_matrix && can_be_matrix && question.top().is_some() {
         bail!(
             "--format mtx numbers terms as `tadoc sort` lists them, and --top leaves some of them out; \
              choose one of the two"
         );
     }
-    let analyzer = shared.terms.analyzer()?;
-    archives.warn_of_lexers();
-    // Without names to look for, the documents are not read yet.
-    let tables = match shared.documents.documents.is_empty() {
-        true => Vec::new(),
-        false => archives.tables()?,
-    };
-    let chosen: Option<Vec<u32>> = match shared.documents.choose(&tables)? {
-        None => return Ok(Outcome::Negative),
-        Some(Chosen::All) => None,
-        Some(Chosen::Documents(places)) => {
-            Some(places.into_iter().map(|place| place as u32).collect())
-        }
-    };
-    let mut writer = match question.is_matrix() {
+    warn_of_lexers(&corpus);
+    let query = corpus.query().analyzer(shared.terms.analyzer()?);
+    let Some(query) = shared.documents.of(query)? else { return Ok(Outcome::Negative) };
+    let mut writer = match can_be_matrix {
         true => RowWriter::open_matrix(&shared.format, columns)?,
         false => RowWriter::open(&shared.format, columns)?,
     };
-    if limits.top.is_some() {
+    if question.top().is_some() {
         writer.show_all();
     }
     costs.open = watch.lap();
 
     let progress = Progress::new(quiet);
-    let corpora: Vec<&Corpus> = archives.iter().map(|archive| &archive.corpus).collect();
-    // Reading names takes time: it is done beside the rest, and only for answers that show them.
-    let shows_names = !is_matrix && by_document && with_archive.is_none();
-    let (names, made) = rayon::join(
-        || if shows_names { names(&archives) } else { Ok(Vec::new()) },
-        || {
-            let (chosen, detail) = (chosen.as_deref(), question.detail());
-            backends.view(&corpora, &analyzer, chosen, detail, &progress)
-        },
-    );
+    let asked = shared.limited(query.task(question.task()), question.top(), question.strategy());
+    let answer = asked.run_observed(&progress);
     progress.finish();
-    let names = names?;
-    let (view, origin) = made.map_err(|error| match &archives[..] {
-        [archive] => about(&archive.path, error),
-        _ => error.into(),
-    })?;
-    if let Origin::Refused(reason) = &origin {
+    let answer = answer?;
+    if let Origin::Refused(reason) = &answer.explanation().origin {
         print_warning(&format!("{reason}; the archive itself is read"));
     }
-    costs.view = watch.lap();
-
-    let run = question.answer(backends, &view, &limits)?;
-    costs.task = watch.lap();
+    (costs.view, costs.task) = (answer.explanation().reading, answer.explanation().task);
+    watch.lap();
     if !quiet {
-        backends.notes().iter().for_each(|note| print_note(note));
+        corpus.notes().iter().for_each(|note| print_note(note));
     }
 
-    let numbered = with_archive.map(|_| Numbered::new(&archives)).transpose()?;
-    let numbers = numbered.as_ref().map_or(Vec::new(), Numbered::labels);
-    let numbers: Vec<&[u8]> = numbers.iter().map(|label| &label[..]).collect();
-    let documents = if numbered.is_some() { &numbers } else { &names };
-    let labels = Labels { terms: view.terms().texts(), documents };
+    let numbered = with_archive.map(|_| Numbered::new(&corpus)).transpose()?;
+    let answer = match &numbered {
+        Some(numbered) => answer.with_names(numbered.labels()),
+        None => answer,
+    };
     let mut destination = Destination { is_matrix, columns, numbered, writer };
-    write(&*run.answered.answer, labels, &mut destination, &mut costs)?;
+    write(&answer, &mut destination, &mut costs)?;
     let writer = destination.writer;
     // What is not writing is making parts of the answer.
     costs.task += watch.lap().saturating_sub(costs.output);
@@ -212,31 +194,23 @@ fn ask(
     costs.output += watch.lap();
 
     if shared.work.explain {
-        print_line(explain::report(&view, &origin, &run, &costs).trim_end());
+        print_line(explain::report(answer.explanation(), &costs).trim_end());
     }
     // The process ends here; to give back gigabytes piece by piece would only delay that.
-    std::mem::forget((run, names));
-    std::mem::forget((view, corpora));
-    std::mem::forget(archives);
+    std::mem::forget((answer, query, corpus));
     Ok(Outcome::Done)
 }
 
-/// The names of all documents, by their numbers.
-fn names(archives: &Archives) -> anyhow::Result<Vec<&[u8]>> {
-    let tables = archives.tables()?;
-    Ok(tables.into_iter().flatten().map(|document| &document.name[..]).collect())
-}
-
 /// Where an answer goes, and how.
-struct Destination<'d> {
+struct Destination {
     is_matrix: bool,
     columns: &'static [Column],
     /// The documents, if rows tell their archives.
-    numbered: Option<Numbered<'d>>,
+    numbered: Option<Numbered>,
     writer: RowWriter,
 }
 
-impl Destination<'_> {
+impl Destination {
     fn write(&mut self, rows: &dyn Rows) -> anyhow::Result<()> {
         match &self.numbered {
             Some(numbered) => self.writer.write(&numbered.rows(self.columns, rows)),
@@ -246,26 +220,21 @@ impl Destination<'_> {
 }
 
 /// Writes an answer, part by part.
-fn write(
-    answer: &dyn Answer,
-    labels: Labels<'_>,
-    to: &mut Destination<'_>,
-    costs: &mut Costs,
-) -> anyhow::Result<()> {
+fn write(answer: &Answer, to: &mut Destination, costs: &mut Costs) -> anyhow::Result<()> {
     let mut note = |started: Instant, rows: u64| {
         costs.output += started.elapsed();
         costs.rows += rows;
     };
     if to.is_matrix {
-        let entries = answer.entries(labels).transpose().map_err(tadoc_engine::Error::from)?;
-        let entries = entries.context("this answer is no matrix of documents and terms")?;
+        let matrix = answer.matrix();
+        let entries = matrix.context("this answer is no matrix of documents and terms")??;
         let started = Instant::now();
         let written = to.writer.write_entries(&*entries);
         note(started, entries.len());
         return written;
     }
     let mut at = Position::default();
-    while let Some(rows) = answer.next_part(&mut at, labels).map_err(tadoc_engine::Error::from)? {
+    while let Some(rows) = answer.next_part(&mut at)? {
         let started = Instant::now();
         let written = to.write(&*rows);
         note(started, rows.len());

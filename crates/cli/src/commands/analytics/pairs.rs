@@ -1,17 +1,13 @@
 //! Questions about terms that stand near each other: `cooccurrence` and `collocations`.
-//!
-//! They have no `--strategy`: pairs are counted in one way only.
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
-use tadoc_engine::analytics::columns::{PAIR_COUNTS, PAIR_SCORES};
-use tadoc_engine::answer::Column;
-use tadoc_engine::backend::{Backends, Run};
-use tadoc_engine::{Limits, View, WIDEST_WINDOW, analytics};
+use tadoc::{Task, WIDEST_WINDOW};
 
-use super::arguments::{Shared, Strategy};
-use super::{Question, on_processor};
+use super::arguments::{Shared, StrategyArgument};
+use super::question;
 use crate::arguments::{at_least_one, examples};
+use crate::commands::backend::TaskBackendArguments;
 
 /// Count pairs of terms that stand near each other, most frequent first
 ///
@@ -38,6 +34,12 @@ pub struct Cooccurrence {
 
     #[command(flatten)]
     shared: Shared,
+
+    #[command(flatten)]
+    strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: TaskBackendArguments,
 }
 
 /// Find pairs of terms that come together more often than by chance
@@ -68,6 +70,12 @@ pub struct Collocations {
 
     #[command(flatten)]
     shared: Shared,
+
+    #[command(flatten)]
+    strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: TaskBackendArguments,
 }
 
 /// `--measure`.
@@ -88,44 +96,16 @@ fn window() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=WIDEST_WINDOW as u64)
 }
 
-impl Question for Cooccurrence {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn columns(&self) -> &'static [Column] {
-        PAIR_COUNTS
-    }
-
-    fn limits(&self) -> Limits {
-        self.shared.limits(self.top, Strategy::Auto)
-    }
-
-    fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
-        analytics::cooccurrence(view, self.window, self.ordered, limits).map(on_processor)
-    }
-}
-
-impl Question for Collocations {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn columns(&self) -> &'static [Column] {
-        PAIR_SCORES
-    }
-
-    fn limits(&self) -> Limits {
-        self.shared.limits(self.top, Strategy::Auto)
-    }
-
-    fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
-        let measure = match self.measure {
-            Measure::LogLikelihood => analytics::Measure::LogLikelihood,
-            Measure::Pmi => analytics::Measure::Pmi,
-            Measure::TScore => analytics::Measure::TScore,
-            Measure::LogDice => analytics::Measure::LogDice,
-        };
-        analytics::collocations(view, self.window, measure, limits).map(on_processor)
-    }
-}
+question!(Cooccurrence, |asked| Task::Cooccurrence {
+    window: asked.window,
+    ordered: asked.ordered
+});
+question!(Collocations, |asked| Task::Collocations {
+    window: asked.window,
+    measure: match asked.measure {
+        Measure::LogLikelihood => tadoc::Measure::LogLikelihood,
+        Measure::Pmi => tadoc::Measure::Pmi,
+        Measure::TScore => tadoc::Measure::TScore,
+        Measure::LogDice => tadoc::Measure::LogDice,
+    },
+});

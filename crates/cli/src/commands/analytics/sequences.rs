@@ -2,13 +2,10 @@
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use tadoc_engine::analytics::columns::{SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
-use tadoc_engine::answer::Column;
-use tadoc_engine::backend::{Backends, Run};
-use tadoc_engine::{LONGEST_SEQUENCE, Limits, Task, View};
+use tadoc::{LONGEST_SEQUENCE, Task};
 
-use super::Question;
 use super::arguments::{Shared, StrategyArgument};
+use super::question;
 use crate::arguments::{at_least_one, examples};
 use crate::commands::archives::WithArchive;
 use crate::commands::backend::TaskBackendArguments;
@@ -86,68 +83,12 @@ fn length() -> RangedU64ValueParser<usize> {
     RangedU64ValueParser::new().range(1..=LONGEST_SEQUENCE as u64)
 }
 
-impl Question for SequenceCount {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn columns(&self) -> &'static [Column] {
-        if self.per_document { SEQUENCE_DOCUMENTS } else { SEQUENCE_COUNTS }
-    }
-
-    fn with_archive(&self) -> Option<&WithArchive> {
-        Some(&self.with_archive)
-    }
-
-    fn limits(&self) -> Limits {
-        self.shared.limits(self.top, self.strategy.strategy)
-    }
-
-    fn backend(&self) -> Option<&TaskBackendArguments> {
-        Some(&self.backend)
-    }
-
-    fn answer(
-        &self,
-        backends: &Backends,
-        view: &View,
-        limits: &Limits,
-    ) -> tadoc_engine::Result<Run> {
-        let task = match self.per_document {
-            true => Task::SequenceCountPerDocument { n: self.n },
-            false => Task::SequenceCount { n: self.n },
-        };
-        backends.answer(view, task, limits)
-    }
-}
-
-impl Question for RankedInvertedIndex {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn columns(&self) -> &'static [Column] {
-        SEQUENCE_DOCUMENTS
-    }
-
-    fn with_archive(&self) -> Option<&WithArchive> {
-        Some(&self.with_archive)
-    }
-
-    fn limits(&self) -> Limits {
-        self.shared.limits(self.top, self.strategy.strategy)
-    }
-
-    fn backend(&self) -> Option<&TaskBackendArguments> {
-        Some(&self.backend)
-    }
-
-    fn answer(
-        &self,
-        backends: &Backends,
-        view: &View,
-        limits: &Limits,
-    ) -> tadoc_engine::Result<Run> {
-        backends.answer(view, Task::RankedInvertedIndex { n: self.n }, limits)
-    }
-}
+question!(
+    SequenceCount,
+    |asked| match asked.per_document {
+        true => Task::SequenceCountPerDocument { n: asked.n },
+        false => Task::SequenceCount { n: asked.n },
+    },
+    with_archive
+);
+question!(RankedInvertedIndex, |asked| Task::RankedInvertedIndex { n: asked.n }, with_archive);

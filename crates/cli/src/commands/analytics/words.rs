@@ -1,15 +1,10 @@
 //! Questions about single terms: `word-count`, `sort`, `inverted-index`, `term-vector` and `tfidf`.
 
 use clap::{Args, ValueEnum};
-use tadoc_engine::analytics::TfIdfOptions;
-use tadoc_engine::analytics::columns::{TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS, TERM_WEIGHTS};
-use tadoc_engine::answer::Column;
-use tadoc_engine::backend::{Backends, Run};
-use tadoc_engine::view::Detail;
-use tadoc_engine::{Limits, Task, View, analytics};
+use tadoc::{Task, TfIdfOptions};
 
 use super::arguments::{Shared, StrategyArgument};
-use super::{Question, on_processor};
+use super::question;
 use crate::arguments::{at_least_one, examples};
 use crate::commands::archives::WithArchive;
 use crate::commands::backend::TaskBackendArguments;
@@ -141,11 +136,11 @@ pub struct TfIdf {
     #[arg(long)]
     no_idf: bool,
 
-    /// Do not weigh as if there were one more document, which has every term
+    /// Disable IDF smoothing
     #[arg(long, conflicts_with = "no_idf")]
     no_smooth_idf: bool,
 
-    /// Take one and the natural logarithm of a count instead of the count
+    /// Use 1 + ln(tf) instead of tf
     #[arg(long)]
     sublinear_tf: bool,
 
@@ -157,6 +152,9 @@ pub struct TfIdf {
 
     #[command(flatten)]
     strategy: StrategyArgument,
+
+    #[command(flatten)]
+    backend: TaskBackendArguments,
 }
 
 /// `--norm`.
@@ -166,93 +164,27 @@ enum Norm {
     L2,
     /// A document's weights have the sum 1
     L1,
-    /// Nothing does
+    /// No normalisation
     None,
 }
 
-/// The questions that are a task of one name and nothing more.
-macro_rules! task {
-    ($question:ident, $columns:ident, $is_matrix:literal, $detail:ident $(, $with_archive:ident)?) => {
-        impl Question for $question {
-            fn shared(&self) -> &Shared {
-                &self.shared
-            }
-
-            fn columns(&self) -> &'static [Column] {
-                $columns
-            }
-
-            $(
-                fn with_archive(&self) -> Option<&WithArchive> {
-                    Some(&self.$with_archive)
-                }
-            )?
-
-            fn is_matrix(&self) -> bool {
-                $is_matrix
-            }
-
-            fn detail(&self) -> Detail {
-                Detail::$detail
-            }
-
-            fn limits(&self) -> Limits {
-                self.shared.limits(self.top, self.strategy.strategy)
-            }
-
-            fn backend(&self) -> Option<&TaskBackendArguments> {
-                Some(&self.backend)
-            }
-
-            fn answer(
-                &self,
-                backends: &Backends,
-                view: &View,
-                limits: &Limits,
-            ) -> tadoc_engine::Result<Run> {
-                backends.answer(view, Task::$question, limits)
-            }
-        }
-    };
-}
-
-task!(WordCount, TERM_COUNTS, false, Counts);
-task!(Sort, TERM_COUNTS, false, Counts);
-task!(InvertedIndex, TERM_DOCUMENTS, false, Whole, with_archive);
-task!(TermVector, TERM_VECTORS, true, Whole, with_archive);
-
-impl Question for TfIdf {
-    fn shared(&self) -> &Shared {
-        &self.shared
-    }
-
-    fn columns(&self) -> &'static [Column] {
-        TERM_WEIGHTS
-    }
-
-    fn with_archive(&self) -> Option<&WithArchive> {
-        Some(&self.with_archive)
-    }
-
-    fn is_matrix(&self) -> bool {
-        true
-    }
-
-    fn limits(&self) -> Limits {
-        self.shared.limits(self.top, self.strategy.strategy)
-    }
-
-    fn answer(&self, _: &Backends, view: &View, limits: &Limits) -> tadoc_engine::Result<Run> {
-        let options = TfIdfOptions {
-            norm: match self.norm {
-                Norm::L2 => tadoc_engine::Norm::L2,
-                Norm::L1 => tadoc_engine::Norm::L1,
-                Norm::None => tadoc_engine::Norm::None,
-            },
-            use_idf: !self.no_idf,
-            smooth_idf: !self.no_smooth_idf,
-            sublinear_tf: self.sublinear_tf,
+question!(WordCount, |_| Task::WordCount);
+question!(Sort, |_| Task::Sort);
+question!(InvertedIndex, |_| Task::InvertedIndex, with_archive);
+question!(TermVector, |_| Task::TermVector, with_archive);
+question!(
+    TfIdf,
+    |asked| {
+        let mut options = TfIdfOptions::default();
+        options.norm = match asked.norm {
+            Norm::L2 => tadoc::Norm::L2,
+            Norm::L1 => tadoc::Norm::L1,
+            Norm::None => tadoc::Norm::None,
         };
-        analytics::tfidf(view, options, limits).map(on_processor)
-    }
-}
+        options.use_idf = !asked.no_idf;
+        options.smooth_idf = !asked.no_smooth_idf;
+        options.sublinear_tf = asked.sublinear_tf;
+        Task::TfIdf(options)
+    },
+    with_archive
+);

@@ -47,11 +47,11 @@ pub struct Chunks {
 impl Chunks {
     /// Starts to read lines of at most `longest` bytes: a file that has no operations may have no line ends at all. The thread ends with the input, or when nobody takes what it reads; one that waits for
     /// input then ends with the process.
-    pub fn start(from: impl Read + Send + 'static, longest: usize) -> tadoc_engine::Result<Self> {
+    pub fn start(from: impl Read + Send + 'static, longest: usize) -> tadoc::Result<Self> {
         let (to, chunks) = sync_channel(WAITING);
         let reader = BufReader::with_capacity(BUFFER, from);
         let started = std::thread::Builder::new().spawn(move || read(reader, longest, &to));
-        started.map_err(|source| tadoc_engine::Error::Threads { source })?;
+        started.map_err(|source| tadoc::Error::Threads { source })?;
         Ok(Self { from: chunks, failed: None })
     }
 

@@ -2,7 +2,7 @@
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde_json::{Map, Value};
-use tadoc_engine::update::Operation;
+use tadoc::edit::Operation;
 
 /// The most words that one operation draws.
 const MOST_DRAWN: u64 = 1_000_000;

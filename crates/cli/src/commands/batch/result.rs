@@ -1,7 +1,7 @@
 //! Results as JSON, one object a line.
 
 use base64::prelude::{BASE64_STANDARD, Engine};
-use tadoc_engine::text::escape;
+use tadoc::text::escape;
 
 /// Bytes of a document.
 pub fn bytes(to: &mut Vec<u8>, bytes: &[u8]) {

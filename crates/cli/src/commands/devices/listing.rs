@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use tadoc_engine::gpu::{self, Device, DeviceInfo, Measured};
+use tadoc::devices::{self, Device, DeviceInfo, Measured};
 
 use crate::failure::printable;
 use crate::units;
@@ -65,7 +65,7 @@ impl From<Measured> for Figures {
 impl Report {
     /// Asks the drivers, and measures what can be used.
     pub fn new(measure: bool) -> Self {
-        let (devices, problems) = gpu::device::list();
+        let (devices, problems) = devices::list();
         let devices = devices.iter().map(|info| Listed::new(info, measure)).collect();
         Self { devices, problems }
     }
@@ -93,7 +93,7 @@ impl Listed {
         };
         if measure && listed.usable {
             let opened = Device::open(Some(&listed.selector));
-            match opened.and_then(|device| gpu::measure(&device)) {
+            match opened.and_then(|device| devices::measure(&device)) {
                 Ok(measured) => listed.measured = Some(measured.into()),
                 Err(error) => (listed.usable, listed.reason) = (false, Some(error.to_string())),
             }
@@ -166,7 +166,7 @@ pub fn text(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tadoc_engine::gpu::device::Api;
+    use tadoc::devices::Api;
 
     fn info(number: usize, unusable: Option<&str>) -> DeviceInfo {
         DeviceInfo {

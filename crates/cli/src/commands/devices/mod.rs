@@ -31,7 +31,7 @@ pub struct Devices {
 #[cfg(not(feature = "gpu"))]
 impl Devices {
     pub fn run(self) -> anyhow::Result<Outcome> {
-        Err(tadoc_engine::Error::NoGpuBackend.into())
+        Err(tadoc::Error::NoGpuBackend.into())
     }
 }
 

@@ -11,14 +11,13 @@ use std::time::Instant;
 
 use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
-use tadoc_engine::text::escape;
-use tadoc_engine::{
-    Corpus, Edit, Input, Observer, Phase, Source, TextDigest, TextDigester, Timestamp,
-};
+use tadoc::edit::{Edit, Transaction};
+use tadoc::text::escape;
+use tadoc::{Input, Observer, OpenOptions, Phase, Source, TextDigest, TextDigester, Timestamp};
 
 use super::Session;
 use super::arguments::EditArguments;
-use crate::arguments::examples;
+use crate::arguments::{Threads, examples};
 use crate::commands::{about, summary};
 use crate::failure::{Outcome, print_warning};
 use crate::inputs;
@@ -71,8 +70,9 @@ impl Add {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let start = Instant::now();
         let mut request = self.inputs.request(&self.archive)?;
-        let mut session = Session::open(&self.archive, &self.editing, quiet)?;
-        request.naming = session.editor.naming();
+        let session = Session::open(&self.archive, &self.editing, quiet)?;
+        let mut transaction = session.begin()?;
+        request.naming = transaction.naming();
         let progress = Progress::new(quiet);
         let collected = inputs::collect(&request, &mut |found| {
             // The walk looks for the wish to stop itself.
@@ -80,7 +80,7 @@ impl Add {
         })?;
         progress.finish();
         warn_of(&collected);
-        self.check_names(&session, &collected.inputs)?;
+        self.check_names(&transaction, &collected.inputs)?;
         let mut added = Vec::new();
         for input in collected.inputs {
             let name = input.name.clone();
@@ -93,10 +93,10 @@ impl Add {
                 opened => opened.with_context(|| cannot_read(&path))?,
             };
             let attributes = (input.modified, input.mode);
-            let (bytes, digest) = add(&mut session, &name, attributes, &path, from)?;
+            let (bytes, digest) = add(&session, &mut transaction, &name, attributes, &path, from)?;
             added.push(Added { name, bytes, digest });
         }
-        session.commit()?;
+        session.commit(transaction)?;
         self.warn_of_copies(&added)?;
         let bytes = added.iter().map(|added| added.bytes).sum();
         let told = format!(
@@ -113,8 +113,8 @@ impl Add {
 
     /// Says which of the documents are there under another name, too: they count twice.
     fn warn_of_copies(&self, added: &[Added]) -> anyhow::Result<()> {
-        let find = || -> tadoc_engine::Result<Vec<(usize, Vec<u8>)>> {
-            let corpus = Corpus::open(&self.archive)?;
+        let find = || -> tadoc::Result<Vec<(usize, Vec<u8>)>> {
+            let corpus = OpenOptions::new().archive(&self.archive)?;
             let documents = corpus.documents()?;
             let new: HashSet<&[u8]> = added.iter().map(|added| &added.name[..]).collect();
             let digests: Vec<TextDigest> = added.iter().map(|added| added.digest.clone()).collect();
@@ -125,7 +125,9 @@ impl Add {
             };
             Ok(found.into_iter().enumerate().filter_map(named).collect())
         };
-        let copies = find().map_err(|error| about(&self.archive, error))?;
+        let pool = Threads::default().pool()?;
+        let copies = tadoc::threads::install(&pool, find);
+        let copies = copies.map_err(|error| about(&self.archive, error))?;
         for (number, other) in copies.iter().take(NAMED) {
             print_warning(&format!(
                 "{:?} has the same bytes as {:?}, which was there already: both count from now on",
@@ -143,13 +145,13 @@ impl Add {
     }
 
     /// That no name is given twice, and none is taken.
-    fn check_names(&self, session: &Session, inputs: &[Input]) -> anyhow::Result<()> {
+    fn check_names(&self, transaction: &Transaction, inputs: &[Input]) -> anyhow::Result<()> {
         let mut given = HashSet::new();
         for Input { name, .. } in inputs {
             if !given.insert(&name[..]) {
-                return Err(tadoc_engine::Error::DuplicateName { name: name.clone() }.into());
+                return Err(tadoc::Error::DuplicateName { name: name.clone() }.into());
             }
-            if !self.replace && session.editor.find(name).is_ok() {
+            if !self.replace && transaction.find(name).is_ok() {
                 bail!(
                     "{}: the archive has a document {:?} already, and nothing was added; give --replace to put \
                      the new one in its place",
@@ -190,14 +192,15 @@ fn open(source: Source) -> (PathBuf, io::Result<Box<dyn Read>>) {
 
 /// Adds a document, in the place of one of that name; gives its length and digest.
 fn add(
-    session: &mut Session,
+    session: &Session,
+    transaction: &mut Transaction,
     name: &[u8],
     (modified, mode): (Option<Timestamp>, Option<u32>),
     path: &Path,
     mut from: Box<dyn Read>,
 ) -> anyhow::Result<(u64, TextDigest)> {
-    if let Ok(document) = session.editor.find(name) {
-        session.edit(&Edit::Remove { document })?;
+    if let Ok(document) = transaction.find(name) {
+        session.edit(transaction, &Edit::Remove { document })?;
     }
     let mut text = Vec::new();
     let mut document = None;
@@ -209,10 +212,12 @@ fn add(
         let text = &text[..];
         digester.update(text);
         match document {
-            None => document = session.edit(&Edit::Add { name, modified, mode, text })?,
+            None => {
+                document = session.edit(transaction, &Edit::Add { name, modified, mode, text })?
+            }
             Some(_) if text.is_empty() => return Ok((bytes, digester.finish())),
             Some(document) => {
-                session.edit(&Edit::Append { document, text })?;
+                session.edit(transaction, &Edit::Append { document, text })?;
             }
         }
         bytes += text.len() as u64;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use clap::Args;
-use tadoc_engine::Edit;
-use tadoc_engine::text::unescape;
+use tadoc::edit::{Edit, Transaction};
+use tadoc::text::unescape;
 
 use super::Session;
 use super::arguments::{DocumentArguments, Durability, EditArguments};
@@ -56,20 +56,21 @@ pub struct Append {
 
 impl Append {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let mut session = Session::open(&self.which.archive, &self.editing, quiet)?;
-        let name = self.name(&mut session)?;
+        let session = Session::open(&self.which.archive, &self.editing, quiet)?;
+        let mut transaction = session.begin()?;
+        let name = self.name(&session, &mut transaction)?;
         if let Some(text) = &self.text {
-            append(&mut session, &name, text.as_encoded_bytes())?;
+            append(&session, transaction, &name, text.as_encoded_bytes())?;
             session.recompress_if_due()?;
             return Ok(Outcome::Done);
         }
         // From here on a signal ends the command in order: what was read is not lost.
         let _hold = Hold::new();
         // Without anything to read, too, the document is there.
-        session.commit()?;
+        session.commit(transaction)?;
         let start = Instant::now();
         let mut bytes = 0;
-        let ended = ingest(&mut session, &name, &mut bytes);
+        let ended = ingest(&session, &name, &mut bytes);
         let told = format!(
             "{}: {} appended, {}",
             self.which.archive.display(),
@@ -81,21 +82,22 @@ impl Append {
     }
 
     /// The name of the document, which is added if it is not there.
-    fn name(&self, session: &mut Session) -> anyhow::Result<Vec<u8>> {
+    fn name(&self, session: &Session, transaction: &mut Transaction) -> anyhow::Result<Vec<u8>> {
         let asked = &self.which.document;
-        if let Ok(document) = session.find(asked) {
-            return Ok(session.editor.name(document).to_vec());
+        if let Ok(document) = session.find(transaction, asked) {
+            return Ok(transaction.name(document).to_vec());
         }
         // What was asked for may be what `tadoc list` will print.
         let unescaped = asked.to_str().and_then(unescape);
         let name = unescaped.unwrap_or_else(|| asked.as_encoded_bytes().to_vec());
-        session.edit(&Edit::Add { name: &name, modified: None, mode: None, text: &[] })?;
+        let add = Edit::Add { name: &name, modified: None, mode: None, text: &[] };
+        session.edit(transaction, &add)?;
         Ok(name)
     }
 }
 
 /// Appends what comes, until it ends.
-fn ingest(session: &mut Session, name: &[u8], bytes: &mut u64) -> anyhow::Result<()> {
+fn ingest(session: &Session, name: &[u8], bytes: &mut u64) -> anyhow::Result<()> {
     let stream = Stream::start(io::stdin())?;
     let gather = match session.durability {
         Durability::Operation => Duration::ZERO,
@@ -106,7 +108,7 @@ fn ingest(session: &mut Session, name: &[u8], bytes: &mut u64) -> anyhow::Result
         if !stream.next(gather, &mut text).context("cannot read standard input")? {
             return Ok(());
         }
-        append(session, name, &text)?;
+        append(session, session.begin()?, name, &text)?;
         *bytes += text.len() as u64;
         match session.recompress_if_due() {
             // What has come until now is still to be committed.
@@ -119,18 +121,23 @@ fn ingest(session: &mut Session, name: &[u8], bytes: &mut u64) -> anyhow::Result
         if stream.next(Duration::ZERO, &mut text).is_err() || text.is_empty() {
             break;
         }
-        append(session, name, &text)?;
+        append(session, session.begin()?, name, &text)?;
         *bytes += text.len() as u64;
     }
-    Err(tadoc_engine::Error::Cancelled.into())
+    Err(tadoc::Error::Cancelled.into())
 }
 
 /// Appends bytes, and commits.
-fn append(session: &mut Session, name: &[u8], text: &[u8]) -> anyhow::Result<()> {
+fn append(
+    session: &Session,
+    mut transaction: Transaction,
+    name: &[u8],
+    text: &[u8],
+) -> anyhow::Result<()> {
     // Numbers change when the archive is compressed again.
-    let document = session.editor.find(name)?;
+    let document = transaction.find(name)?;
     for text in text.chunks(PIECE) {
-        session.edit(&Edit::Append { document, text })?;
+        session.edit(&mut transaction, &Edit::Append { document, text })?;
     }
-    session.commit()
+    session.commit(transaction)
 }

@@ -20,11 +20,10 @@ pub enum Durability {
     None,
 }
 
-impl From<Durability> for tadoc_engine::Durability {
+impl From<Durability> for tadoc::edit::Durability {
     fn from(durability: Durability) -> Self {
         match durability {
-            Durability::Operation => Self::Operation,
-            Durability::Batch => Self::Batch,
+            Durability::Operation | Durability::Batch => Self::Sync,
             Durability::None => Self::None,
         }
     }

@@ -11,11 +11,11 @@ use std::path::PathBuf;
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use rayon::prelude::*;
-use tadoc_engine::Editor;
-use tadoc_engine::text::escape;
-use tadoc_engine::update::{BatchOptions, Operation, Outcome as Answer};
+use tadoc::edit::{BatchOptions, Operation, Outcome as Answer, Transactions};
+use tadoc::text::escape;
+use tadoc::{DocumentInfo, OpenOptions};
 
-use super::arguments::EditArguments;
+use super::arguments::{Durability, EditArguments};
 use super::{Session, weight};
 use crate::arguments::{Threads, examples};
 use crate::commands::backend::BackendArguments;
@@ -93,13 +93,13 @@ enum Offsets {
 
 impl Batches {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        tadoc_engine::threads::install(&self.threads.pool()?, || self.run_in_pool(quiet))
+        tadoc::threads::install(&self.threads.pool()?, || self.run_in_pool(quiet))
     }
 
     fn run_in_pool(&self, quiet: bool) -> anyhow::Result<Outcome> {
         let (name, from) = batch::open(&self.file)?;
-        let mut session = Session::open(&self.archive, &self.editing, quiet)?;
-        self.backend.give_to(&mut session.editor)?;
+        let options = self.backend.options(OpenOptions::new());
+        let session = Session::open_with(&self.archive, options, &self.editing, quiet)?;
         let mut output = Output::new();
         let mut source = Source {
             name: name.into(),
@@ -109,7 +109,7 @@ impl Batches {
             has_ended: false,
         };
         let mut tally = Tally::default();
-        let ended = self.run_all(&mut session, &mut source, &mut output, &mut tally);
+        let ended = self.run_all(&session, &mut source, &mut output, &mut tally);
         if ended.is_err() {
             // What was told before is complete.
             let _ = output.flush();
@@ -127,24 +127,28 @@ impl Batches {
     /// Runs all that comes, and compresses again in between.
     fn run_all(
         &self,
-        session: &mut Session,
+        session: &Session,
         source: &mut Source,
         output: &mut Output,
         tally: &mut Tally,
     ) -> anyhow::Result<()> {
         let options = BatchOptions {
             offsets: match self.offsets {
-                Offsets::Sequence => tadoc_engine::Offsets::Sequence,
-                Offsets::Snapshot => tadoc_engine::Offsets::Snapshot,
+                Offsets::Sequence => tadoc::edit::Offsets::Sequence,
+                Offsets::Snapshot => tadoc::edit::Offsets::Snapshot,
             },
             durability: self.editing.durability.into(),
+            transactions: match self.editing.durability {
+                Durability::Operation => Transactions::Edit,
+                Durability::Batch | Durability::None => Transactions::Batch,
+            },
         };
         while !source.has_ended {
-            let names = Names::of(&session.editor);
-            let mut room = self
-                .editing
-                .recompress
-                .map(|most| most.saturating_sub(weight(session.editor.pending())) + 1);
+            let transaction = session.begin()?;
+            let names = Names::of(transaction.documents());
+            let pending = weight(transaction.pending());
+            drop(transaction);
+            let mut room = self.editing.recompress.map(|most| most.saturating_sub(pending) + 1);
             let waiting = RefCell::new(VecDeque::new());
             let run = session.editor.run(
                 &mut || source.next(&names, &mut waiting.borrow_mut(), &mut room),
@@ -183,14 +187,14 @@ impl Source {
         names: &Names,
         waiting: &mut VecDeque<Waiting>,
         room: &mut Option<u64>,
-    ) -> tadoc_engine::Result<Option<Vec<Operation>>> {
+    ) -> tadoc::Result<Option<Vec<Operation>>> {
         if *room == Some(0) {
             return Ok(None);
         }
         while self.parsed.is_empty() || self.is_snapshot {
             let chunk = self.chunks.next();
-            let chunk = chunk
-                .map_err(|source| tadoc_engine::Error::Io { path: self.name.clone(), source })?;
+            let chunk =
+                chunk.map_err(|source| tadoc::Error::Io { path: self.name.clone(), source })?;
             let Some(lines) = chunk else {
                 self.has_ended = true;
                 break;
@@ -260,10 +264,10 @@ fn journal_bytes(operation: &Operation) -> u64 {
 /// Writes the answers to the operations that wait first, and what was wrong with those in between.
 fn write(
     waiting: &mut VecDeque<Waiting>,
-    answers: Vec<tadoc_engine::Result<Answer>>,
+    answers: Vec<tadoc::Result<Answer>>,
     output: &mut Output,
     tally: &mut Tally,
-) -> tadoc_engine::Result<()> {
+) -> tadoc::Result<()> {
     let mut answers = answers.into_iter();
     let mut lines = Vec::new();
     while let Some(first) = waiting.pop_front() {
@@ -304,7 +308,7 @@ fn write(
         }
     }
     let written = output.json_lines(&lines).and_then(|()| output.flush());
-    written.map_err(|source| tadoc_engine::Error::Io { path: "standard output".into(), source })
+    written.map_err(|source| tadoc::Error::Io { path: "standard output".into(), source })
 }
 
 /// The names of documents that `tadoc list` prints in another way than they are.
@@ -315,9 +319,9 @@ struct Names {
 }
 
 impl Names {
-    fn of(editor: &Editor) -> Self {
+    fn of(documents: Vec<DocumentInfo>) -> Self {
         let mut names = Self { by_printed: HashMap::new(), with_backslash: HashSet::new() };
-        for document in editor.documents() {
+        for document in documents {
             let is_plain = |&byte: &u8| (b' '..0x7f).contains(&byte) && byte != b'\\';
             if document.name.iter().all(is_plain) {
                 continue;

@@ -1,7 +1,7 @@
 //! `tadoc insert`, `delete` and `replace`: one change to the text of a document.
 
 use clap::Args;
-use tadoc_engine::Edit;
+use tadoc::edit::Edit;
 
 use super::Session;
 use super::arguments::{DocumentArguments, EditArguments, TextArguments};
@@ -35,8 +35,8 @@ impl Insert {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let text = &self.text.bytes()?;
         let session = Session::open(&self.which.archive, &self.editing, quiet)?;
-        let document = session.find(&self.which.document)?;
-        session.finish(&Edit::Insert { document, offset: self.offset, text })
+        let offset = self.offset;
+        session.change(&self.which.document, |document| Edit::Insert { document, offset, text })
     }
 }
 
@@ -66,8 +66,8 @@ pub struct Delete {
 impl Delete {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let session = Session::open(&self.which.archive, &self.editing, quiet)?;
-        let document = session.find(&self.which.document)?;
-        session.finish(&Edit::Delete { document, offset: self.offset, length: self.length })
+        let (offset, length) = (self.offset, self.length);
+        session.change(&self.which.document, |document| Edit::Delete { document, offset, length })
     }
 }
 
@@ -102,8 +102,8 @@ impl Replace {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let text = &self.text.bytes()?;
         let session = Session::open(&self.which.archive, &self.editing, quiet)?;
-        let document = session.find(&self.which.document)?;
         let (offset, length) = (self.offset, self.length);
-        session.finish(&Edit::Replace { document, offset, length, text })
+        let replace = |document| Edit::Replace { document, offset, length, text };
+        session.change(&self.which.document, replace)
     }
 }

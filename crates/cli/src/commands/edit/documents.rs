@@ -4,13 +4,13 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use clap::{Args, ValueHint};
-use tadoc_engine::Edit;
+use tadoc::edit::Edit;
+use tadoc::match_names;
 
 use super::Session;
 use super::arguments::{DocumentArguments, EditArguments};
 use crate::arguments::examples;
 use crate::failure::{Outcome, print_error};
-use crate::select;
 
 /// Take documents out of an archive
 ///
@@ -43,28 +43,34 @@ pub struct Remove {
 
 impl Remove {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        let mut session = Session::open(&self.archive, &self.editing, quiet)?;
+        let session = Session::open(&self.archive, &self.editing, quiet)?;
+        let mut transaction = session.begin()?;
         let mut numbers = Vec::new();
         if self.glob {
-            let documents = session.editor.documents();
-            for place in select::find_all(&[&documents], &self.documents)? {
-                numbers.push(session.editor.find(&documents[place].name)?);
+            let documents = transaction.documents();
+            let names: Vec<&[u8]> = documents.iter().map(|document| &document.name[..]).collect();
+            for glob in &self.documents {
+                for place in match_names(&names, glob.as_encoded_bytes())? {
+                    numbers.push(transaction.find(names[place])?);
+                }
             }
+            numbers.sort_unstable();
+            numbers.dedup();
             if numbers.is_empty() {
                 print_error("no document matches; `tadoc list` shows what the archive has");
                 return Ok(Outcome::Negative);
             }
         } else {
             for name in &self.documents {
-                numbers.push(session.find(name)?);
+                numbers.push(session.find(&transaction, name)?);
             }
             numbers.sort_unstable();
             numbers.dedup();
         }
         for document in numbers {
-            session.edit(&Edit::Remove { document })?;
+            session.edit(&mut transaction, &Edit::Remove { document })?;
         }
-        session.commit()?;
+        session.commit(transaction)?;
         session.recompress_if_due()?;
         Ok(Outcome::Done)
     }
@@ -90,7 +96,7 @@ pub struct Rename {
 impl Rename {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let session = Session::open(&self.which.archive, &self.editing, quiet)?;
-        let document = session.find(&self.which.document)?;
-        session.finish(&Edit::Rename { document, name: self.name.as_encoded_bytes() })
+        let name = self.name.as_encoded_bytes();
+        session.change(&self.which.document, |document| Edit::Rename { document, name })
     }
 }

@@ -19,9 +19,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Subcommand;
-use tadoc_engine::text::unescape;
-use tadoc_engine::update::{Pending, RecompressOptions};
-use tadoc_engine::{Edit, Editor};
+use tadoc::OpenOptions;
+use tadoc::edit::{Edit, Editor, Transaction};
+use tadoc::edit::{Pending, RecompressOptions};
+use tadoc::text::unescape;
 
 use self::arguments::{Durability, EditArguments};
 use super::{about, summary};
@@ -72,7 +73,18 @@ struct Session {
 impl Session {
     /// Opens an archive to edit it; an error if another process does.
     fn open(archive: &Path, arguments: &EditArguments, quiet: bool) -> anyhow::Result<Self> {
-        let editor = Editor::open_with(archive, &crate::memory::options())
+        Self::open_with(archive, OpenOptions::new(), arguments, quiet)
+    }
+
+    /// The same, with options.
+    fn open_with(
+        archive: &Path,
+        options: OpenOptions,
+        arguments: &EditArguments,
+        quiet: bool,
+    ) -> anyhow::Result<Self> {
+        let editor = crate::memory::limit(options)
+            .edit(archive)
             .map_err(|error| cannot_write(archive, error))?;
         Ok(Self {
             archive: archive.to_owned(),
@@ -83,10 +95,15 @@ impl Session {
         })
     }
 
+    /// Begins a transaction.
+    fn begin(&self) -> anyhow::Result<Transaction> {
+        self.editor.begin().map_err(|error| self.about(error))
+    }
+
     /// The number of the document of a name, as it is or as `tadoc list` prints it.
-    fn find(&self, asked: &OsStr) -> anyhow::Result<u32> {
-        let exact = self.editor.find(asked.as_encoded_bytes());
-        let escaped = || self.editor.find(&unescape(asked.to_str()?)?).ok();
+    fn find(&self, transaction: &Transaction, asked: &OsStr) -> anyhow::Result<u32> {
+        let exact = transaction.find(asked.as_encoded_bytes());
+        let escaped = || transaction.find(&unescape(asked.to_str()?)?).ok();
         match exact {
             Ok(document) => Ok(document),
             Err(error) => escaped().ok_or_else(|| self.about(error)),
@@ -94,30 +111,35 @@ impl Session {
     }
 
     /// Makes an edit.
-    fn edit(&mut self, edit: &Edit<'_>) -> anyhow::Result<Option<u32>> {
-        self.editor.edit(edit).map_err(|error| about(&self.archive, error))
+    fn edit(&self, transaction: &mut Transaction, edit: &Edit<'_>) -> anyhow::Result<Option<u32>> {
+        transaction.edit(edit).map_err(|error| self.about(error))
     }
 
-    /// Makes the edits last that were made, as durable as was asked for.
-    fn commit(&mut self) -> anyhow::Result<()> {
+    /// Commits the edits, as durable as was asked for.
+    fn commit(&self, transaction: Transaction) -> anyhow::Result<()> {
         // A signal that comes now waits: a transaction torn in half is mended by the next writer, but told by `verify`.
         let _hold = Hold::new();
-        let sync = self.durability != Durability::None;
-        self.editor.commit(sync).map_err(|error| about(&self.archive, error))
+        transaction.commit(self.durability.into()).map_err(|error| self.about(error))
     }
 
-    /// Makes one edit last, and ends.
-    fn finish(mut self, edit: &Edit<'_>) -> anyhow::Result<Outcome> {
-        self.edit(edit)?;
-        self.commit()?;
+    /// Makes and commits an edit of one document, and ends.
+    fn change<'t>(
+        self,
+        document: &OsStr,
+        edit: impl FnOnce(u32) -> Edit<'t>,
+    ) -> anyhow::Result<Outcome> {
+        let mut transaction = self.begin()?;
+        let document = self.find(&transaction, document)?;
+        self.edit(&mut transaction, &edit(document))?;
+        self.commit(transaction)?;
         self.recompress_if_due()?;
         Ok(Outcome::Done)
     }
 
     /// Compresses the archive again if there are enough edits for that. They have to be committed.
-    fn recompress_if_due(&mut self) -> anyhow::Result<()> {
-        let due = |most| weight(self.editor.pending()) > most;
-        if !self.recompress.is_some_and(due) {
+    fn recompress_if_due(&self) -> anyhow::Result<()> {
+        let Some(most) = self.recompress else { return Ok(()) };
+        if weight(self.begin()?.pending()) <= most {
             return Ok(());
         }
         let progress = Progress::new(self.quiet);
@@ -130,7 +152,7 @@ impl Session {
         Ok(())
     }
 
-    fn about(&self, error: tadoc_engine::Error) -> anyhow::Error {
+    fn about(&self, error: tadoc::Error) -> anyhow::Error {
         about(&self.archive, error)
     }
 }
@@ -141,7 +163,7 @@ fn weight(pending: Pending) -> u64 {
 }
 
 /// An error in opening an archive to write it: what to do where that is not allowed.
-fn cannot_write(archive: &Path, error: tadoc_engine::Error) -> anyhow::Error {
+fn cannot_write(archive: &Path, error: tadoc::Error) -> anyhow::Error {
     use io::ErrorKind::{PermissionDenied, ReadOnlyFilesystem};
     let error = about(archive, error);
     let cause = error.chain().find_map(|cause| cause.downcast_ref::<io::Error>());

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use clap::{Args, ValueHint};
 use serde::Serialize;
-use tadoc_engine::update::{RecompressOptions, RecompressReport};
+use tadoc::edit::{RecompressOptions, RecompressReport};
 
 use super::cannot_write;
 use crate::arguments::{Index, Threads, examples};
@@ -72,7 +72,7 @@ impl Recompress {
             keep_whole: self.keep_whole,
         };
         let progress = Progress::new(quiet);
-        let report = tadoc_engine::update::recompress(&self.archive, &options, &progress);
+        let report = tadoc::edit::recompress(&self.archive, &options, &progress);
         progress.finish();
         let report = report.map_err(|error| cannot_write(&self.archive, error))?;
         if self.json {

@@ -39,11 +39,11 @@ struct State {
 
 impl Stream {
     /// Starts to read. The thread ends with the input; one that waits for input ends with the process.
-    pub fn start(from: impl Read + Send + 'static) -> tadoc_engine::Result<Self> {
+    pub fn start(from: impl Read + Send + 'static) -> tadoc::Result<Self> {
         let shared = Arc::new(Shared::default());
         let to = shared.clone();
         let started = thread::Builder::new().spawn(move || to.read(from));
-        started.map_err(|source| tadoc_engine::Error::Threads { source })?;
+        started.map_err(|source| tadoc::Error::Threads { source })?;
         Ok(Self(shared))
     }
 

@@ -7,7 +7,7 @@ use std::{fs, io};
 
 use anyhow::{Context, anyhow, bail};
 use clap::{Args, ValueEnum, ValueHint};
-use tadoc_engine::grep::{Binary, Case, Options, Pattern, Syntax, Want};
+use tadoc::{Binary, Case, GrepOptions as Options, Pattern, Syntax, Want};
 
 use crate::arguments::examples;
 use crate::commands::archives::{DocumentArguments, ReadArguments};
@@ -267,7 +267,7 @@ impl Grep {
                 (false, true) => Binary::Tell,
                 (false, false) => Binary::Withhold,
             },
-            numbers: false,
+            ..Options::default()
         }
     }
 }

@@ -3,15 +3,15 @@
 use std::io;
 use std::ops::ControlFlow;
 
-use tadoc_engine::grep::{Line, Options, Sink, Summary, Want};
+use tadoc::{Document, GrepOptions as Options, GrepSink, Line, Summary, Want};
 
 use super::arguments::PrintArguments;
-use super::{Names, Printer, put};
+use super::{Names, put};
 use crate::output::Output;
 
 pub struct Counts<'c> {
     output: &'c mut Output,
-    names: Names<'c>,
+    names: Names,
     shows: Shows,
     with_name: bool,
     with_archive: bool,
@@ -33,7 +33,7 @@ enum Shows {
 impl<'c> Counts<'c> {
     pub fn new(
         output: &'c mut Output,
-        names: Names<'c>,
+        names: Names,
         quiet: bool,
         options: &Options,
         print: &PrintArguments,
@@ -64,26 +64,12 @@ impl<'c> Counts<'c> {
     }
 }
 
-impl Printer for Counts<'_> {
-    fn next_archive(&mut self, number: usize) {
-        self.names.searched = number;
-    }
-
-    fn has_enough(&self) -> bool {
-        self.shows == Shows::Nothing && self.found
-    }
-}
-
-impl Sink for Counts<'_> {
-    fn line(&mut self, _: usize, _: &Line<'_>) -> io::Result<()> {
+impl GrepSink for Counts<'_> {
+    fn line(&mut self, _: &Document, _: &Line<'_>) -> io::Result<()> {
         Ok(())
     }
 
-    fn gap(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end(&mut self, document: usize, summary: &Summary) -> io::Result<ControlFlow<()>> {
+    fn end(&mut self, document: &Document, summary: &Summary) -> io::Result<ControlFlow<()>> {
         let (shown, count) = match self.shows {
             Shows::Nothing | Shows::NameIfFound => (summary.lines > 0, None),
             Shows::NameIfNot => (summary.lines == 0, None),

@@ -10,15 +10,14 @@ use std::time::{Duration, Instant};
 use base64::prelude::{BASE64_STANDARD, Engine};
 use serde::Serialize;
 use serde_json::json;
-use tadoc_engine::grep::{Line, Options, Pattern, Sink, Summary};
+use tadoc::{Document, GrepOptions as Options, GrepSink, Line, Pattern, Summary};
 
 use super::arguments::PrintArguments;
-use super::{Names, Printer};
+use super::path_of;
 use crate::output::Output;
 
 pub struct Json<'j> {
     output: &'j mut Output,
-    names: Names<'j>,
     pattern: &'j Pattern,
     inverted: bool,
     with_archive: bool,
@@ -116,7 +115,6 @@ impl From<Duration> for Elapsed {
 impl<'j> Json<'j> {
     pub fn new(
         output: &'j mut Output,
-        names: Names<'j>,
         pattern: &'j Pattern,
         options: &Options,
         print: &PrintArguments,
@@ -124,7 +122,6 @@ impl<'j> Json<'j> {
         let start = Instant::now();
         Self {
             output,
-            names,
             pattern,
             inverted: options.invert,
             with_archive: print.with_archive,
@@ -135,9 +132,9 @@ impl<'j> Json<'j> {
         }
     }
 
-    /// The archive that is searched, if it is told.
-    fn archive(&self) -> Option<Text<'j>> {
-        self.with_archive.then(|| Text::new(self.names.archive().as_os_str().as_encoded_bytes()))
+    /// The archive of a document, if it is told.
+    fn archive<'d>(&self, document: &'d Document) -> Option<Text<'d>> {
+        self.with_archive.then(|| Text::new(path_of(document)))
     }
 
     fn write(&mut self, message: &Message<'_>) -> io::Result<()> {
@@ -148,8 +145,8 @@ impl<'j> Json<'j> {
     }
 
     /// Writes the summary of so many documents; tells whether anything was found.
-    pub fn finish(&mut self, documents: usize) -> io::Result<bool> {
-        self.all.searches = documents as u64;
+    pub fn finish(&mut self, documents: u64) -> io::Result<bool> {
+        self.all.searches = documents;
         let elapsed = Elapsed::from(self.start.elapsed());
         let data = json!({ "elapsed_total": elapsed, "stats": self.all });
         let mut line = serde_json::to_vec(&json!({ "data": data, "type": "summary" }))?;
@@ -159,17 +156,11 @@ impl<'j> Json<'j> {
     }
 }
 
-impl Printer for Json<'_> {
-    fn next_archive(&mut self, number: usize) {
-        self.names.searched = number;
-    }
-}
-
-impl Sink for Json<'_> {
-    fn line(&mut self, document: usize, line: &Line<'_>) -> io::Result<()> {
-        let name = &self.names.get(document).name;
+impl GrepSink for Json<'_> {
+    fn line(&mut self, document: &Document, line: &Line<'_>) -> io::Result<()> {
+        let name = document.name();
         if self.own.bytes_printed == 0 {
-            let (archive, path) = (self.archive(), Text::new(name));
+            let (archive, path) = (self.archive(document), Text::new(name));
             self.write(&Message::Begin(Begin { archive, path }))?;
         }
         let mut text = line.text.to_vec();
@@ -189,7 +180,7 @@ impl Sink for Json<'_> {
         self.own.matches += submatches.len() as u64;
         self.own.matched_lines += u64::from(line.asked);
         let data = LineData {
-            archive: self.archive(),
+            archive: self.archive(document),
             path: Text::new(name),
             lines: Text::new(&text),
             line_number: line.number,
@@ -199,19 +190,14 @@ impl Sink for Json<'_> {
         self.write(&if line.asked { Message::Match(data) } else { Message::Context(data) })
     }
 
-    fn gap(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-
-    fn end(&mut self, document: usize, summary: &Summary) -> io::Result<ControlFlow<()>> {
+    fn end(&mut self, document: &Document, summary: &Summary) -> io::Result<ControlFlow<()>> {
         let mut own = std::mem::take(&mut self.own);
         let now = Instant::now();
         let elapsed = now - std::mem::replace(&mut self.document_start, now);
-        let found = self.names.get(document);
         own.elapsed = elapsed.into();
         own.searches = 1;
         own.searches_with_match = u64::from(summary.lines > 0);
-        own.bytes_searched = found.bytes;
+        own.bytes_searched = document.bytes();
         let all = &mut self.all;
         all.elapsed = (self.start.elapsed()).into();
         all.searches_with_match += own.searches_with_match;
@@ -220,7 +206,7 @@ impl Sink for Json<'_> {
         all.matched_lines += own.matched_lines;
         all.matches += own.matches;
         if own.bytes_printed > 0 {
-            let (archive, path) = (self.archive(), Text::new(&found.name));
+            let (archive, path) = (self.archive(document), Text::new(document.name()));
             let binary_offset = summary.binary;
             self.write(&Message::End(End { archive, path, binary_offset, stats: own }))?;
             self.own = Stats::default();

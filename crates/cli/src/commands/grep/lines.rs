@@ -3,16 +3,16 @@
 use std::io;
 use std::ops::{ControlFlow, Range};
 
-use tadoc_engine::grep::{Line, Options, Pattern, Sink, Summary};
+use tadoc::{Document, GrepOptions as Options, GrepSink, Line, Pattern, Summary};
 
 use super::arguments::PrintArguments;
-use super::{Names, Printer, Style, put};
+use super::{Names, Style, put};
 use crate::output::Output;
 use crate::screen;
 
 pub struct Lines<'l> {
     output: &'l mut Output,
-    names: Names<'l>,
+    names: Names,
     pattern: &'l Pattern,
     numbers: bool,
     columns: bool,
@@ -41,7 +41,7 @@ pub struct Lines<'l> {
 impl<'l> Lines<'l> {
     pub fn new(
         output: &'l mut Output,
-        names: Names<'l>,
+        names: Names,
         pattern: &'l Pattern,
         options: &Options,
         print: &PrintArguments,
@@ -86,7 +86,7 @@ impl<'l> Lines<'l> {
     }
 
     /// Before the first row of a document: what parts it from the one before, and its name.
-    fn begin(&mut self, document: usize) {
+    fn begin(&mut self, document: &Document) {
         if self.any_of_document {
             return;
         }
@@ -103,7 +103,7 @@ impl<'l> Lines<'l> {
     }
 
     /// What stands before the text of a row.
-    fn prefix(&mut self, document: usize, line: &Line<'_>, place: Option<usize>) {
+    fn prefix(&mut self, document: &Document, line: &Line<'_>, place: Option<usize>) {
         let separator = if line.asked { b':' } else { b'-' };
         if self.with_name && !self.headings {
             self.names.write(document, self.with_archive, self.colors, &mut self.row);
@@ -165,14 +165,8 @@ impl<'l> Lines<'l> {
     }
 }
 
-impl Printer for Lines<'_> {
-    fn next_archive(&mut self, number: usize) {
-        self.names.searched = number;
-    }
-}
-
-impl Sink for Lines<'_> {
-    fn line(&mut self, document: usize, line: &Line<'_>) -> io::Result<()> {
+impl GrepSink for Lines<'_> {
+    fn line(&mut self, document: &Document, line: &Line<'_>) -> io::Result<()> {
         self.row.clear();
         self.begin(document);
         self.matches.clear();
@@ -200,7 +194,7 @@ impl Sink for Lines<'_> {
         put(self.output, b"--\n")
     }
 
-    fn end(&mut self, document: usize, summary: &Summary) -> io::Result<ControlFlow<()>> {
+    fn end(&mut self, document: &Document, summary: &Summary) -> io::Result<ControlFlow<()>> {
         if summary.lines > 0
             && let Some(offset) = summary.binary
         {

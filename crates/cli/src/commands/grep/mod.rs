@@ -7,61 +7,60 @@ mod counts;
 mod json;
 mod lines;
 
-use std::borrow::Cow;
 use std::io;
-use std::path::Path;
+use std::sync::Arc;
 
-use tadoc_engine::grep::{Options, Pattern, Sink, Want};
+use tadoc::{Corpus, Document, OpenOptions, Pattern, Want};
 
 pub use self::arguments::Grep;
 use self::counts::Counts;
 use self::json::Json;
 use self::lines::Lines;
-use super::archives::{Archives, Chosen};
 use crate::failure::Outcome;
+use crate::memory;
 use crate::output::Output;
 use crate::screen;
 
 impl Grep {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
         let (pattern, paths) = self.pattern()?;
-        self.reading.open(&paths, |archives| self.search(&pattern, &archives, quiet))
+        let pattern = Arc::new(pattern);
+        let options = memory::limit(OpenOptions::new());
+        self.reading.open(&paths, options, |corpus| self.search(&pattern, &corpus, quiet))
     }
 
     fn search(
         &self,
-        pattern: &Pattern,
-        archives: &Archives,
+        pattern: &Arc<Pattern>,
+        corpus: &Corpus,
         quiet: bool,
     ) -> anyhow::Result<Outcome> {
         let mut options = self.options(quiet);
-        let tables = archives.tables()?;
-        let chosen = match self.documents.choose(&tables)? {
-            None => return Ok(Outcome::Negative),
-            Some(Chosen::All) => {
-                (0..tables.iter().map(|documents| documents.len()).sum()).collect()
-            }
-            Some(Chosen::Documents(places)) => places,
-        };
+        let Some(query) = self.documents.of(corpus.query())? else { return Ok(Outcome::Negative) };
         let mut output = Output::new();
-        let escapes = self.print.escapes(output.is_terminal());
-        let names = Names { archives, tables: &tables, searched: 0, escapes };
+        let names = Names { escapes: self.print.escapes(output.is_terminal()) };
+        let grep = query.grep(Arc::clone(pattern));
         let result = match options.want {
             Want::Lines if self.print.json => {
                 options.numbers = true;
-                let mut json = Json::new(&mut output, names, pattern, &options, &self.print);
-                search_all(archives, &chosen, pattern, &options, &mut json)
-                    .and_then(|()| Ok(json.finish(chosen.len())?))
+                let mut json = Json::new(&mut output, pattern, &options, &self.print);
+                let searched = match query.selected() {
+                    Some(documents) => documents.len() as u64,
+                    None => corpus.document_count(),
+                };
+                let visited = grep.options(options).visit(&mut json);
+                visited.map_err(Into::into).and_then(|()| Ok(json.finish(searched)?))
             }
             Want::Lines => {
                 let mut lines = Lines::new(&mut output, names, pattern, &options, &self.print);
                 options.numbers = lines.needs_numbers();
-                search_all(archives, &chosen, pattern, &options, &mut lines).map(|()| lines.found())
+                let visited = grep.options(options).visit(&mut lines);
+                visited.map(|()| lines.found()).map_err(anyhow::Error::from)
             }
             _ => {
                 let mut counts = Counts::new(&mut output, names, quiet, &options, &self.print);
-                search_all(archives, &chosen, pattern, &options, &mut counts)
-                    .map(|()| counts.found())
+                let visited = grep.options(options).visit(&mut counts);
+                visited.map(|()| counts.found()).map_err(anyhow::Error::from)
             }
         };
         let found = output.finish(result)?;
@@ -69,80 +68,31 @@ impl Grep {
     }
 }
 
-/// What prints: it is told which archive is searched next, and tells when it has enough.
-trait Printer: Sink {
-    fn next_archive(&mut self, number: usize);
-
-    /// Whether the search has ended early.
-    fn has_enough(&self) -> bool {
-        false
-    }
-}
-
-/// Searches chosen documents, which are numbered one archive after the other.
-fn search_all(
-    archives: &Archives,
-    chosen: &[usize],
-    pattern: &Pattern,
-    options: &Options,
-    printer: &mut dyn Printer,
-) -> anyhow::Result<()> {
-    let mut first = 0;
-    for (number, archive) in archives.iter().enumerate() {
-        let count = archive.documents()?.len();
-        let start = chosen.partition_point(|&place| place < first);
-        let end = chosen.partition_point(|&place| place < first + count);
-        let own: Vec<usize> = chosen[start..end].iter().map(|&place| place - first).collect();
-        printer.next_archive(number);
-        archive.told(tadoc_engine::grep::search(
-            &archive.corpus,
-            &own,
-            pattern,
-            options,
-            printer,
-        ))?;
-        if printer.has_enough() {
-            break;
-        }
-        first += count;
-    }
-    Ok(())
-}
-
-/// The documents of all archives, numbered by those of the archive that is searched.
-struct Names<'n> {
-    archives: &'n Archives,
-    tables: &'n [&'n [tadoc_engine::Document]],
-    searched: usize,
-    /// Whether names are shown with what would steer a terminal escaped.
+/// How names of documents are shown.
+#[derive(Clone, Copy)]
+struct Names {
+    /// Whether what would steer a terminal is escaped.
     escapes: bool,
 }
 
-impl<'n> Names<'n> {
-    fn get(&self, document: usize) -> &'n tadoc_engine::Document {
-        &self.tables[self.searched][document]
-    }
-
-    /// The archive that is searched.
-    fn archive(&self) -> &'n Path {
-        &self.archives[self.searched].path
-    }
-
+impl Names {
     /// Appends the name of a document, behind the archive's if that is told too.
-    fn write(&self, document: usize, with_archive: bool, colors: bool, into: &mut Vec<u8>) {
-        let shown = |bytes: &'n [u8]| -> Cow<'n, [u8]> {
-            match self.escapes {
-                true => screen::name(bytes).into_bytes().into(),
-                false => bytes.into(),
-            }
+    fn write(self, document: &Document, with_archive: bool, colors: bool, into: &mut Vec<u8>) {
+        let shown = |bytes: &[u8]| match self.escapes {
+            true => screen::name(bytes).into_bytes(),
+            false => bytes.to_vec(),
         };
         if with_archive {
-            let archive = shown(self.archive().as_os_str().as_encoded_bytes());
-            Style::NAME.write(colors, &archive, into);
+            Style::NAME.write(colors, &shown(path_of(document)), into);
             into.push(b':');
         }
-        Style::NAME.write(colors, &shown(&self.get(document).name), into);
+        Style::NAME.write(colors, &shown(document.name()), into);
     }
+}
+
+/// The path of a document's archive, as it was given.
+fn path_of(document: &Document) -> &[u8] {
+    document.archive().0.as_os_str().as_encoded_bytes()
 }
 
 /// Text in a colour, as ripgrep writes it.

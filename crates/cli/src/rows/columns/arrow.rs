@@ -11,7 +11,7 @@ use arrow_array::{
 use arrow_buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 use arrow_ipc::writer::{FileWriter, StreamWriter};
 use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef, TimeUnit};
-use tadoc_engine::answer::{Column, ColumnKind, Value};
+use tadoc::{Column, ColumnKind, Value};
 
 use super::Columnar;
 use super::batch::{Batch, Values};

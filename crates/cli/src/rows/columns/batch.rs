@@ -2,12 +2,11 @@
 //! memory.
 
 use anyhow::Context;
-use tadoc_engine::Timestamp;
-use tadoc_engine::answer::{Column, ColumnKind, Value};
+use tadoc::Timestamp;
+use tadoc::{Column, ColumnKind, Value};
 
 use crate::rows::scan::is_plain;
 use crate::rows::utf8::as_utf8;
-use crate::units;
 
 /// The values of a column.
 pub enum Values {
@@ -86,7 +85,7 @@ impl Batch {
 fn nanoseconds(time: Timestamp) -> anyhow::Result<i64> {
     let whole = i128::from(time.seconds) * 1_000_000_000 + i128::from(time.nanoseconds);
     i64::try_from(whole).with_context(|| {
-        let time = units::moment(time);
+        let time = time.to_string();
         format!("{time} is no timestamp of 64 bits (1677 to 2262); try --format csv or jsonl")
     })
 }

@@ -14,7 +14,7 @@ mod parquet;
 pub use arrow::Arrow;
 pub use parquet::Parquet;
 
-use tadoc_engine::answer::{Rows, Value};
+use tadoc::{Rows, Value};
 
 use super::parallel::in_order;
 

@@ -18,7 +18,7 @@ use parquet::errors::ParquetError;
 use parquet::file::properties::{EnabledStatistics, WriterProperties, WriterPropertiesPtr};
 use parquet::file::writer::{SerializedFileWriter, SerializedPageWriter, TrackedWrite};
 use parquet::schema::types::{SchemaDescPtr, SchemaDescriptor, Type};
-use tadoc_engine::answer::{Column, ColumnKind, Value};
+use tadoc::{Column, ColumnKind, Value};
 
 use super::Columnar;
 use super::batch::{Batch, Values};

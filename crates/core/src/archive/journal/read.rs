@@ -115,6 +115,11 @@ impl Journal {
         Self { start, end: start, length: start, ..Self::default() }
     }
 
+    /// What its writer knows to be whole: nothing is read, and there are no counts.
+    pub(super) fn written(storage: Arc<dyn Storage>, start: u64, end: u64) -> Self {
+        Self { storage: Some(storage), start, end, length: end, ..Self::default() }
+    }
+
     /// The same; what is unpacked of it is taken of a budget.
     pub(in crate::archive) fn within(self, budget: Budget) -> Self {
         Self { budget, ..self }

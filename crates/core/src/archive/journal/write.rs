@@ -17,7 +17,7 @@ use super::record::{
 use crate::archive::container::checksum;
 use crate::archive::read::Archive;
 use crate::archive::wire::put_varint;
-use crate::budget::MemoryLimit;
+use crate::budget::{Budget, MemoryLimit};
 use crate::error::{Error, Result};
 use crate::new_file::Destination;
 use crate::storage::{FileStorage, SECTOR, Storage};
@@ -247,6 +247,17 @@ impl<S: Storage> JournalWriter<S> {
             self.synced = self.next.position;
         }
         Ok(())
+    }
+
+    /// The journal with all edits that were pushed, also those of the open transaction, which readers
+    /// do not see yet. Writes the edits that wait; what is unpacked is taken of `budget`.
+    pub fn journal(&mut self, budget: &Budget) -> Result<Journal> {
+        self.check()?;
+        if self.edits > 0 {
+            self.write_record(0)?;
+        }
+        let handle = self.storage.handle().map_err(|error| Error::io(&self.path, error))?;
+        Ok(Journal::written(handle.into(), self.start, self.next.position).within(budget.clone()))
     }
 
     /// Bytes of the file that the journal takes, with its header; edits that wait to be written are not among them.

@@ -1,15 +1,15 @@
-//! The place of a document that shows best why it was found: where most of the words are together.
+//! The documents that fit some words best, and the place of each that shows it.
 //!
-//! It costs a search for each word in the document, and the bytes that are shown.
+//! A snippet is from where most of the words are together. It costs a search for each word in the document, and the
+//! bytes that are shown.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
+use std::sync::Arc;
 
-use tadoc_engine::Analyzer;
-use tadoc_engine::access::{Phrase, Scope};
+use tadoc_engine::access::{self, Access, Scope, words};
 
-use super::Opened;
-use super::context::words;
+use crate::{Analyzer, Corpus, Document, DocumentId, Result, SearchQuery};
 
 /// Words within so many bytes are together.
 const SPAN: u64 = 160;
@@ -19,42 +19,124 @@ const SHOWN: u64 = 280;
 /// Of a word that occurs more often in a document, the first so many occurrences are looked at.
 const MOST: usize = 10_000;
 
-/// The words that documents are found by.
-pub struct Wanted<'w, 'c> {
-    opened: &'w Opened<'c>,
-    analyzer: &'w Analyzer,
-    phrases: Vec<Phrase>,
+/// A document that fits a query.
+///
+/// ```
+/// # fn main() -> tadoc::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("plays.tdc");
+/// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+/// # let input = tadoc::Input::new("hamlet.txt", text);
+/// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+/// let query = tadoc::SearchQuery { words: b"not".to_vec(), ..Default::default() };
+/// let found = tadoc::Corpus::open(&path)?.query().find(&query, 10)?;
+/// assert_eq!(found[0].document().name(), b"hamlet.txt");
+/// assert!(found[0].score() > 0.0);
+/// let snippet = found[0].snippet()?;
+/// assert_eq!(&snippet.text[snippet.marked[0].clone()], b"not");
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone)]
+pub struct Found {
+    document: Document,
+    score: f64,
+    wanted: Arc<Wanted>,
+}
+
+/// The place of a document that shows best why it was found.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[non_exhaustive]
+pub struct Snippet {
+    /// Its text in one line: white space is one space. Empty if no word is in the document.
+    pub text: Vec<u8>,
+    /// Where the words are in it.
+    pub marked: Vec<Range<usize>>,
+}
+
+/// The words of a query, in one archive.
+#[derive(Debug)]
+struct Wanted {
+    access: Arc<Access>,
+    analyzer: Analyzer,
+    phrases: Vec<access::Phrase>,
     terms: HashSet<Vec<u8>>,
 }
 
-impl<'w, 'c> Wanted<'w, 'c> {
+/// The documents of some scopes that fit best.
+pub(crate) fn find(
+    corpus: &Corpus,
+    query: &SearchQuery,
+    analyzer: &Analyzer,
+    scopes: &[Scope],
+    most: usize,
+) -> Result<Vec<Found>> {
+    let accesses = corpus.parts().iter().map(|part| part.access());
+    let accesses = accesses.collect::<Result<Vec<&Arc<Access>>>>()?;
+    let archives: Vec<(&Access, &Scope)> =
+        accesses.iter().map(|access| &***access).zip(scopes).collect();
+    let found = access::find(&archives, query, analyzer, most)?;
+    let wanted = accesses.into_iter().map(|access| Wanted::new(access, &query.words, analyzer));
+    let wanted = wanted.collect::<Result<Vec<Arc<Wanted>>>>()?;
+    let found = found.into_iter().map(|found| {
+        let part = &corpus.parts()[found.archive];
+        let document = corpus.get(DocumentId(part.first + found.document));
+        Found {
+            document: document.expect("it was found"),
+            score: found.score,
+            wanted: wanted[found.archive].clone(),
+        }
+    });
+    Ok(found.collect())
+}
+
+impl Found {
+    /// The document.
+    pub fn document(&self) -> &Document {
+        &self.document
+    }
+
+    /// How well it fits, by BM25; above 0.
+    pub fn score(&self) -> f64 {
+        self.score
+    }
+
+    /// The place that shows best why it was found.
+    ///
+    /// # Errors
+    /// What reading the archive gives.
+    pub fn snippet(&self) -> Result<Snippet> {
+        let text = self.document.part().named(self.wanted.snippet(&self.document))?;
+        let marked = self.wanted.marked(&text);
+        Ok(Snippet { text, marked })
+    }
+}
+
+impl Wanted {
     /// The terms of some words, each once.
-    pub fn new(
-        opened: &'w Opened<'c>,
-        given: &[u8],
-        analyzer: &'w Analyzer,
-    ) -> tadoc_engine::Result<Self> {
+    fn new(access: &Arc<Access>, given: &[u8], analyzer: &Analyzer) -> Result<Arc<Self>> {
         let mut terms = HashSet::new();
         let mut phrases = Vec::new();
-        for word in words(opened.lexer, given) {
+        for word in words(access.lexer(), given) {
             let word = &given[word];
             if let Some(term) = analyzer.term(word)
                 && terms.insert(term.into_owned())
             {
-                phrases.push(opened.access.phrase(word, analyzer)?);
+                phrases.push(access.phrase(word, analyzer)?);
             }
         }
-        Ok(Self { opened, analyzer, phrases, terms })
+        let (access, analyzer) = (access.clone(), analyzer.clone());
+        Ok(Arc::new(Self { access, analyzer, phrases, terms }))
     }
 
     /// The bytes around the place of a document where most of the words are together, with white space made one space;
     /// nothing if none of them is in it.
-    pub fn snippet(&self, document: u32) -> tadoc_engine::Result<Vec<u8>> {
+    fn snippet(&self, document: &Document) -> Result<Vec<u8>> {
         let mut places: Vec<(u64, usize)> = Vec::new();
-        let scope = Scope::Documents(vec![document]);
+        let scope = Scope::Documents(vec![document.place]);
         for (number, phrase) in self.phrases.iter().enumerate() {
             let mut left = MOST;
-            self.opened.access.search(phrase, &scope, &mut |_, offsets| {
+            self.access.search(phrase, &scope, &mut |_, offsets| {
                 let offsets = &offsets[..offsets.len().min(left)];
                 places.extend(offsets.iter().map(|&offset| (offset, number)));
                 left -= offsets.len();
@@ -68,18 +150,18 @@ impl<'w, 'c> Wanted<'w, 'c> {
         // What is shown is in the middle, if there is something before.
         let before = (SHOWN.saturating_sub(extent) / 2).min(BEFORE);
         let start = first.saturating_sub(before);
-        let text = self.opened.access.extract(document, start, SHOWN)?;
+        let text = self.access.extract(document.place, start, SHOWN)?;
         let cut_before = if start > 0 { (first - start) as usize } else { 0 };
-        let is_whole = start + text.len() as u64 == self.opened.bytes(document);
+        let is_whole = start + text.len() as u64 == document.bytes();
         Ok(in_one_line(whole_words(&text, cut_before, is_whole)))
     }
 
-    /// The words of a text, and whether they are among those that were given.
-    pub fn marked(&self, text: &[u8]) -> Vec<Range<usize>> {
+    /// The words of a text that are among those that were given.
+    fn marked(&self, text: &[u8]) -> Vec<Range<usize>> {
         let is_wanted = |word: &Range<usize>| {
             self.analyzer.term(&text[word.clone()]).is_some_and(|term| self.terms.contains(&*term))
         };
-        words(self.opened.lexer, text).into_iter().filter(is_wanted).collect()
+        words(self.access.lexer(), text).into_iter().filter(is_wanted).collect()
     }
 }
 

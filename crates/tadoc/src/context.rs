@@ -1,21 +1,19 @@
 //! What stands around an occurrence. It costs the bytes that are shown: the text is read in pieces that grow until
 //! they hold what is wanted.
 
-use std::ops::Range;
+use tadoc_engine::access::words;
 
-use tadoc_engine::build::lexer::TokenKind;
-use tadoc_engine::{Analyzer, Lexer};
-
-use super::Opened;
-use super::places::Place;
+use crate::{Analyzer, Document, Lexer, Result};
 
 /// The most bytes that a character has.
 const CHARACTER: u64 = 4;
 
-/// How much is shown on each side.
+/// How much text is wanted on each side of an occurrence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Extent {
+    /// So many characters; a byte that is not UTF-8 is one.
     Characters(u64),
+    /// So many words, with what stands between them.
     Words(u64),
 }
 
@@ -25,7 +23,7 @@ const LONGEST: u64 = 4 << 20;
 const WORD: u64 = 16;
 
 impl Extent {
-    /// Bytes that are read for both sides, mostly.
+    /// About how many bytes both sides have.
     pub fn bytes(self) -> u64 {
         2 * match self {
             Self::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
@@ -34,32 +32,60 @@ impl Extent {
     }
 }
 
-/// An occurrence with what is around it.
-#[derive(Debug, PartialEq, Eq)]
+/// An occurrence of a phrase, and what is around it.
+///
+/// ```
+/// # fn main() -> tadoc::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("plays.tdc");
+/// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+/// # let input = tadoc::Input::new("hamlet.txt", text);
+/// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+/// let corpus = tadoc::Corpus::open(&path)?;
+/// let hit = corpus.search("not")?.next().expect("it is there")?;
+/// let context = hit.context(tadoc::Extent::Words(1))?;
+/// assert_eq!((context.left, context.keyword, context.right),
+///     (b"or ".to_vec(), b"not".to_vec(), b" to".to_vec()));
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Context {
-    pub place: Place,
+    /// What stands before it.
     pub left: Vec<u8>,
+    /// The phrase as it is in the text, with what stands between its words.
     pub keyword: Vec<u8>,
+    /// What stands behind it.
     pub right: Vec<u8>,
 }
 
-/// What is looked for, as far as contexts are about it.
-pub struct Reader<'r, 'c> {
-    pub opened: &'r Opened<'c>,
-    pub analyzer: &'r Analyzer,
-    /// How many terms the phrase has.
-    pub terms: usize,
-    pub extent: Extent,
+impl Context {
+    /// Reads what is around an occurrence of so many terms.
+    pub(crate) fn read(
+        document: &Document,
+        offset: u64,
+        terms: usize,
+        analyzer: &Analyzer,
+        extent: Extent,
+    ) -> Result<Self> {
+        let lexer = document.part().access()?.lexer();
+        let reader = Reader { document, lexer, analyzer, terms, extent };
+        let (keyword, right) = reader.keyword_and_right(offset)?;
+        Ok(Self { left: reader.left(offset)?, keyword, right })
+    }
 }
 
-impl Reader<'_, '_> {
-    /// Reads an occurrence and what is around it.
-    pub fn read(&self, place: Place) -> tadoc_engine::Result<Context> {
-        let (keyword, right) = self.keyword_and_right(place)?;
-        Ok(Context { place, left: self.left(place)?, keyword, right })
-    }
+/// What is read around an occurrence.
+struct Reader<'r> {
+    document: &'r Document,
+    lexer: Lexer,
+    analyzer: &'r Analyzer,
+    terms: usize,
+    extent: Extent,
+}
 
-    fn left(&self, (document, offset): Place) -> tadoc_engine::Result<Vec<u8>> {
+impl Reader<'_> {
+    fn left(&self, offset: u64) -> Result<Vec<u8>> {
         let mut length = match self.extent {
             // With room for a character that the beginning cuts.
             Extent::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
@@ -68,7 +94,7 @@ impl Reader<'_, '_> {
         let most = length.saturating_add(LONGEST);
         loop {
             let start = offset.saturating_sub(length);
-            let mut text = self.opened.access.extract(document, start, offset - start)?;
+            let mut text = self.document.extract(start, offset - start)?;
             if let Some(from) = self.left_start(&text, start == 0 || length == most) {
                 text.drain(..from);
                 text.shrink_to_fit();
@@ -90,7 +116,7 @@ impl Reader<'_, '_> {
             }
             Extent::Words(0) => Some(text.len()),
             Extent::Words(count) => {
-                let words = words(self.opened.lexer, text);
+                let words = words(self.lexer, text);
                 let count = usize::try_from(count).unwrap_or(usize::MAX);
                 // The first word may be the end of one.
                 match words.len() > count {
@@ -101,10 +127,7 @@ impl Reader<'_, '_> {
         }
     }
 
-    fn keyword_and_right(
-        &self,
-        (document, offset): Place,
-    ) -> tadoc_engine::Result<(Vec<u8>, Vec<u8>)> {
+    fn keyword_and_right(&self, offset: u64) -> Result<(Vec<u8>, Vec<u8>)> {
         let wanted = match self.extent {
             Extent::Characters(count) => count.saturating_add(1).saturating_mul(CHARACTER),
             Extent::Words(count) => count.saturating_add(1).saturating_mul(WORD),
@@ -112,8 +135,8 @@ impl Reader<'_, '_> {
         let mut length = wanted.saturating_add(WORD * self.terms as u64);
         let most = length.saturating_add(LONGEST);
         loop {
-            let mut text = self.opened.access.extract(document, offset, length)?;
-            let ends = offset + text.len() as u64 == self.opened.bytes(document);
+            let mut text = self.document.extract(offset, length)?;
+            let ends = offset + text.len() as u64 == self.document.bytes();
             let is_whole = ends || length == most;
             if let Some(end) = self.keyword_end(&text, is_whole)
                 && let Some(right) = self.right_end(&text[end..], is_whole)
@@ -130,7 +153,7 @@ impl Reader<'_, '_> {
     /// Where the last term of the phrase ends in a text that begins with its first; `None` if that is behind
     /// the text.
     fn keyword_end(&self, text: &[u8], is_whole: bool) -> Option<usize> {
-        let words = words(self.opened.lexer, text).into_iter();
+        let words = words(self.lexer, text).into_iter();
         // The last word may go on.
         let mut words = words.filter(|word| word.end < text.len() || is_whole);
         let mut terms = self.terms;
@@ -159,7 +182,7 @@ impl Reader<'_, '_> {
             }
             Extent::Words(0) => Some(0),
             Extent::Words(count) => {
-                let words = words(self.opened.lexer, text);
+                let words = words(self.lexer, text);
                 let place = usize::try_from(count - 1).unwrap_or(usize::MAX);
                 match words.get(place) {
                     Some(word) if word.end < text.len() || is_whole => Some(word.end),
@@ -183,21 +206,6 @@ fn characters(text: &[u8]) -> Vec<usize> {
         place += chunk.invalid().len();
     }
     starts
-}
-
-/// The words of a text.
-pub fn words(lexer: Lexer, text: &[u8]) -> Vec<Range<usize>> {
-    let mut words = Vec::new();
-    let mut start = 0;
-    lexer.tokens(text, |end, kind| {
-        match kind {
-            TokenKind::Word => words.push(start..end),
-            TokenKind::SpacedWord => words.push(start + 1..end),
-            TokenKind::Separator => {}
-        }
-        start = end;
-    });
-    words
 }
 
 #[cfg(test)]

@@ -1,0 +1,112 @@
+//! tadoc keeps text compressed, and answers on the compressed form.
+//!
+//! [`compress`] makes an archive: one `.tdc` file in which passages that come again are rules of a grammar. [`Corpus`]
+//! opens one or several, and answers: analytics ([`Query`]), search ([`Hits`]), lines ([`Grep`]), any bytes
+//! ([`Document`]). [`Archive`] restores and verifies one, [`edit::Editor`] edits it. Nothing unpacks the text to do so.
+//!
+//! ```
+//! use tadoc::{CompressOptions, Corpus, Input, Source};
+//!
+//! # fn main() -> tadoc::Result<()> {
+//! # let folder = tempfile::tempdir().unwrap();
+//! # let path = folder.path().join("mail.tdc");
+//! let inputs = vec![
+//!     Input::new("2024/1.eml", Source::Bytes(b"The tide gauge is broken.".to_vec())),
+//!     Input::new("2024/2.eml", Source::Bytes(b"The battery of the gauge is low.".to_vec())),
+//! ];
+//! tadoc::compress(inputs, &path, &CompressOptions::default(), &())?;
+//!
+//! let corpus = Corpus::open(&path)?;
+//! let words = corpus.query().ignore_case().documents("2024/*")?;
+//! for row in words.word_count().top(2).run()?.rows() {
+//!     let row = row?;
+//!     println!("{} {}", row.text("term").unwrap().escape_ascii(), row.count("count").unwrap());
+//! }
+//! for hit in corpus.search("tide gauge")? {
+//!     let hit = hit?;
+//!     assert_eq!((hit.document().name(), hit.offset()), (&b"2024/1.eml"[..], 4));
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! # Threads, memory and signals
+//!
+//! Handles are `Send` and `Sync`, own what they need, and are cheap to clone. Work runs on the rayon pool that it is
+//! called in ([`threads`] makes one where the system may refuse threads); compressing has a pool of its own. What is
+//! decoded of an archive is bounded by [`OpenOptions::memory`], what a task takes by [`TaskQuery::memory`].
+//!
+//! Files are written aside and get their names when they are whole. A process that ends itself at a signal calls
+//! [`files::remove_all`] first. Archives are mapped: if one is truncated while it is read, the process gets SIGBUS;
+//! [`exit_on_truncated_files`] makes a message and an exit code of that.
+//!
+//! # Features
+//!
+//! `gpu` runs tasks and batches on GPUs, whose drivers are looked for at run time; `pool` runs them in a file instead
+//! of memory.
+
+mod answer;
+mod batch;
+mod context;
+mod corpus;
+mod documents;
+mod find;
+mod grep;
+mod hits;
+mod phrase;
+mod query;
+mod select;
+
+pub use answer::{Answer, Cell, Explanation, Row};
+pub use batch::{Batches, Read, ReadResult, Sampled};
+pub use context::{Context, Extent};
+pub use corpus::{Corpus, OpenOptions};
+pub use documents::{Document, DocumentId};
+pub use find::{Found, Snippet};
+pub use grep::{Grep, GrepLine, GrepSink};
+pub use hits::{Hit, Hits};
+pub use phrase::Phrase;
+pub use query::{Query, TaskQuery};
+pub use select::match_names;
+
+pub use tadoc_core::answer::{Column, ColumnKind, Entries, Names, Position, Rows, Value};
+pub use tadoc_core::archive::{Info, Level, SectionInfo, SegmentInfo, Timestamp};
+pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
+pub use tadoc_core::{Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
+pub use tadoc_engine::access::{Bm25, Index, Query as SearchQuery};
+pub use tadoc_engine::backend::{Choice as Backend, PoolReport};
+pub use tadoc_engine::grep::{
+    Binary, Case, Line, Options as GrepOptions, Pattern, Summary, Syntax, Want,
+};
+#[cfg(feature = "pool")]
+pub use tadoc_engine::pool::{Patience, Persist};
+pub use tadoc_engine::view::{Origin, store as store_view};
+pub use tadoc_engine::{
+    Analyzer, Builder, CompressOptions, CompressReport, Corpus as Archive, CorpusFile as File,
+    Document as DocumentInfo, EditsInfo, Error, Existing, Input, Language, Lexer, MemoryLimit,
+    NamesFrom, Naming, Observer, Opener, Phase, RestoreReport, Result, SkippedFile, Source, Split,
+    StopWords, TextDigest, TextDigester, VerifyReport, compress,
+};
+pub use tadoc_engine::{exit_on_truncated_files, text, threads};
+
+/// Edits: transactions, batches, and compressing again.
+pub mod edit {
+    pub use tadoc_engine::update::{
+        BatchOptions, Durability, Edit, Editor, Offsets, Operation, Outcome, Pending,
+        RecompressOptions, RecompressReport, Transaction, Transactions, recompress,
+    };
+}
+
+/// Files that get their names when they are whole, and those that are left when a process ends early.
+pub mod files {
+    pub use tadoc_core::new_file::{Destination, Found, NewFile, open_special};
+    pub use tadoc_core::unfinished::{Removal, Unfinished, remove_all};
+    pub use tadoc_engine::corpus::is_unfinished;
+}
+
+/// The GPUs that tasks and batches can run on.
+#[cfg(feature = "gpu")]
+pub mod devices {
+    pub use tadoc_engine::gpu::device::{Api, DeviceInfo, list};
+    pub use tadoc_engine::gpu::{Device, Measured, measure};
+}
