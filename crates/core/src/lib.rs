@@ -32,5 +32,5 @@ pub use budget::{Budget, Counted, MemoryLimit, Share};
 pub use cancel::{CancelFlag, Cancelled};
 pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
-pub use task::{Limits, Strategy, Task};
+pub use task::{Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use view::{Network, Part, Terms, View};

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::answer::{Column, columns};
+
 /// The most terms that a sequence may have.
 pub const LONGEST_SEQUENCE: usize = 8;
 
@@ -35,6 +37,82 @@ pub enum Task {
         /// Terms of a sequence.
         n: usize,
     },
+    /// Documents with their terms and the weights of these.
+    TfIdf(TfIdfOptions),
+    /// Pairs of terms near each other, with their occurrences, most frequent first.
+    Cooccurrence {
+        /// How many terms apart the two of a pair may be; 1: next to each other.
+        window: usize,
+        /// Whether a pair is in the order of the text; otherwise the lesser term comes first.
+        ordered: bool,
+    },
+    /// Pairs of terms near each other in the order of the text, with scores, highest first.
+    Collocations {
+        /// How many terms apart the two of a pair may be; 1: next to each other. NLTK counts both
+        /// ends: its `window_size` is one more.
+        window: usize,
+        /// The score that puts pairs in order.
+        measure: Measure,
+    },
+}
+
+/// How terms are weighed by TF-IDF; the default is scikit-learn's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct TfIdfOptions {
+    /// What the weights of a document are divided by.
+    pub norm: Norm,
+    /// Terms of many documents weigh less.
+    pub use_idf: bool,
+    /// Document frequencies are smoothed, as if one more document had every term.
+    pub smooth_idf: bool,
+    /// A term frequency is 1 + ln(count) instead of the count.
+    pub sublinear_tf: bool,
+}
+
+impl Default for TfIdfOptions {
+    fn default() -> Self {
+        Self { norm: Norm::L2, use_idf: true, smooth_idf: true, sublinear_tf: false }
+    }
+}
+
+impl TfIdfOptions {
+    /// What they are, in a number that no others have. It is on disk, so it never changes.
+    fn identity(self) -> u64 {
+        let Self { norm, use_idf, smooth_idf, sublinear_tf } = self;
+        let norm = match norm {
+            Norm::None => 0,
+            Norm::L1 => 1,
+            Norm::L2 => 2,
+        };
+        norm << 3 | u64::from(use_idf) << 2 | u64::from(smooth_idf) << 1 | u64::from(sublinear_tf)
+    }
+}
+
+/// The norm that the weights of a document are divided by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Norm {
+    /// No normalisation.
+    None,
+    /// The sum of the weights.
+    L1,
+    /// The root of the sum of their squares, so that the cosine of two documents is their dot
+    /// product.
+    #[default]
+    L2,
+}
+
+/// What collocations are put in order by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+pub enum Measure {
+    /// Pointwise mutual information.
+    Pmi,
+    /// The likelihood ratio.
+    #[default]
+    LogLikelihood,
+    /// Student's t.
+    TScore,
+    /// The logarithm of Dice's coefficient.
+    LogDice,
 }
 
 impl Task {
@@ -48,6 +126,25 @@ impl Task {
             Self::SequenceCount { .. } => "sequence-count",
             Self::SequenceCountPerDocument { .. } => "sequence-count --per-document",
             Self::RankedInvertedIndex { .. } => "ranked-inverted-index",
+            Self::TfIdf(_) => "tfidf",
+            Self::Cooccurrence { .. } => "cooccurrence",
+            Self::Collocations { .. } => "collocations",
+        }
+    }
+
+    /// The columns of its answer.
+    pub fn columns(self) -> &'static [Column] {
+        match self {
+            Self::WordCount | Self::Sort => columns::TERM_COUNTS,
+            Self::InvertedIndex => columns::TERM_DOCUMENTS,
+            Self::TermVector => columns::TERM_VECTORS,
+            Self::SequenceCount { .. } => columns::SEQUENCE_COUNTS,
+            Self::SequenceCountPerDocument { .. } | Self::RankedInvertedIndex { .. } => {
+                columns::SEQUENCE_DOCUMENTS
+            }
+            Self::TfIdf(_) => columns::TERM_WEIGHTS,
+            Self::Cooccurrence { .. } => columns::PAIR_COUNTS,
+            Self::Collocations { .. } => columns::PAIR_SCORES,
         }
     }
 
@@ -61,16 +158,39 @@ impl Task {
             Self::SequenceCount { n } => [5, n as u64],
             Self::SequenceCountPerDocument { n } => [6, n as u64],
             Self::RankedInvertedIndex { n } => [7, n as u64],
+            Self::TfIdf(options) => [8, options.identity()],
+            Self::Cooccurrence { window, ordered } => {
+                [9, (window as u64) << 1 | u64::from(ordered)]
+            }
+            Self::Collocations { window, measure } => {
+                [10, (window as u64) << 8 | measure.identity()]
+            }
         }
     }
 
-    /// How many terms the keys of its answer have: 1, or `n` for sequences.
+    /// How many terms the keys of its answer have: 1, 2 for pairs, or `n` for sequences.
     pub fn terms_of_a_key(self) -> usize {
         match self {
             Self::SequenceCount { n }
             | Self::SequenceCountPerDocument { n }
             | Self::RankedInvertedIndex { n } => n,
+            Self::Cooccurrence { .. } | Self::Collocations { .. } => 2,
             _ => 1,
+        }
+    }
+}
+
+impl Measure {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Pmi, Self::LogLikelihood, Self::TScore, Self::LogDice];
+
+    /// What it is, in a number that no other measure has. It is on disk, so it never changes.
+    fn identity(self) -> u64 {
+        match self {
+            Self::Pmi => 0,
+            Self::LogLikelihood => 1,
+            Self::TScore => 2,
+            Self::LogDice => 3,
         }
     }
 }
@@ -147,5 +267,37 @@ impl FromStr for Strategy {
             .into_iter()
             .find(|strategy| strategy.name() == name)
             .ok_or_else(|| format!("expected top-down or bottom-up, found `{name}`"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_two_tasks_have_one_identity() {
+        let mut tasks = vec![Task::WordCount, Task::Sort, Task::InvertedIndex, Task::TermVector];
+        for n in 1..=LONGEST_SEQUENCE {
+            tasks.extend([
+                Task::SequenceCount { n },
+                Task::SequenceCountPerDocument { n },
+                Task::RankedInvertedIndex { n },
+            ]);
+        }
+        for norm in [Norm::None, Norm::L1, Norm::L2] {
+            for bits in 0..8 {
+                let is = |bit: u32| bits >> bit & 1 == 1;
+                let (use_idf, smooth_idf, sublinear_tf) = (is(0), is(1), is(2));
+                tasks.push(Task::TfIdf(TfIdfOptions { norm, use_idf, smooth_idf, sublinear_tf }));
+            }
+        }
+        for window in 1..=WIDEST_WINDOW {
+            tasks.extend([true, false].map(|ordered| Task::Cooccurrence { window, ordered }));
+            tasks.extend(Measure::ALL.map(|measure| Task::Collocations { window, measure }));
+        }
+        let mut identities: Vec<[u64; 2]> = tasks.iter().map(|task| task.identity()).collect();
+        identities.sort_unstable();
+        identities.dedup();
+        assert_eq!(identities.len(), tasks.len());
     }
 }

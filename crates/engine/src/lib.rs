@@ -54,11 +54,10 @@
 //! - [`access`]: any bytes, lines and words of an archive, without expanding the rest.
 //! - [`update`]: editing an archive, and compressing it again.
 //! - [`grep`]: lines of an archive that match a regular expression, found on the compressed form.
-//! - [`analytics`]: the tasks, and what is counted and weighed.
+//! - [`analytics`]: the tasks, what is counted and weighed, and what to write your own on.
 //! - [`backend`]: where they run: the processor, a GPU, or a pool.
 //! - [`analyzer`]: what turns words into the terms that are counted.
 //! - [`view`]: from archives and an analyzer to the grammar over terms that tasks run on.
-//! - [`traverse`]: ways over that grammar, to write tasks of your own.
 //! - [`build`]: what compressing is made of: lexers, dictionary, grammar builders.
 //! - [`progress`]: observers, which see how far work has come and may end it.
 //! - [`error`]: what can go wrong, worded for the person who meets it.
@@ -92,13 +91,11 @@ pub mod compress;
 pub mod corpus;
 pub mod error;
 pub mod grep;
-mod memory;
 mod names;
 mod origin;
 pub mod progress;
 pub mod text;
 pub mod threads;
-pub mod traverse;
 pub mod update;
 pub mod view;
 
@@ -125,5 +122,8 @@ pub use tadoc_core::archive::exit_on_truncated_files;
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::new_file;
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
-pub use tadoc_core::{Answered, Limits, MemoryLimit, Strategy, Task, View, answer, unfinished};
+pub use tadoc_core::{
+    Answered, Limits, Measure, MemoryLimit, Norm, Strategy, Task, TfIdfOptions, View, answer,
+    unfinished,
+};
 pub use update::{Durability, Edit, Editor, Offsets, Transaction};

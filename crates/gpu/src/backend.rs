@@ -69,8 +69,19 @@ impl GpuBackend {
         *self.kept.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 
+    /// Whether there are kernels for a task.
+    pub fn has_task(task: Task) -> bool {
+        !matches!(task, Task::TfIdf(_) | Task::Cooccurrence { .. } | Task::Collocations { .. })
+    }
+
     /// Runs a task on a network: as a whole if it fits, else in pieces.
+    ///
+    /// # Errors
+    /// [`Error::Unsupported`] for a task that GPUs do not have, before anything is loaded.
     pub fn table(&self, network: &Network, task: Task, limits: &Limits) -> Result<Table> {
+        if !Self::has_task(task) {
+            return Err(tasks::not_here(task));
+        }
         let whole =
             self.load(network).and_then(|resident| tasks::run(&resident, task, limits)?.download());
         match whole {

@@ -50,7 +50,6 @@ impl Extent {
 /// # }
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq)]
-#[non_exhaustive]
 pub struct Context {
     /// What stands before it.
     pub left: Vec<u8>,

@@ -72,7 +72,7 @@ pub use select::match_names;
 pub use tadoc_core::answer::{Column, ColumnKind, Entries, Names, Position, Rows, Value};
 pub use tadoc_core::archive::{Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
-pub use tadoc_core::{Limits, Strategy, Task};
+pub use tadoc_core::{Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use tadoc_engine::access::{Bm25, Index, Query as SearchQuery};
 pub use tadoc_engine::backend::{Choice as Backend, PoolReport};
 pub use tadoc_engine::grep::{

@@ -10,8 +10,8 @@ use tadoc_engine::view::{Detail, Origin};
 use crate::answer::{Answer, names};
 use crate::select::{Selection, matching};
 use crate::{
-    Analyzer, Corpus, DocumentId, Found, Grep, Hits, Language, Limits, Names, Observer, Pattern,
-    Phrase, Result, Sampled, SearchQuery, StopWords, Strategy, Task,
+    Analyzer, Corpus, DocumentId, Found, Grep, Hits, Language, Limits, Measure, Names, Observer,
+    Pattern, Phrase, Result, Sampled, SearchQuery, StopWords, Strategy, Task, TfIdfOptions,
 };
 
 /// A question about a corpus: the documents and the words that it is about.
@@ -157,6 +157,21 @@ impl Query {
     /// Sequences of `n` terms with the documents that they occur in, most occurrences first.
     pub fn ranked_inverted_index(&self, n: usize) -> TaskQuery {
         self.task(Task::RankedInvertedIndex { n })
+    }
+
+    /// Terms with their weights in each document.
+    pub fn tfidf(&self, options: TfIdfOptions) -> TaskQuery {
+        self.task(Task::TfIdf(options))
+    }
+
+    /// Pairs of terms at most `window` terms apart, with their occurrences.
+    pub fn cooccurrence(&self, window: usize) -> TaskQuery {
+        self.task(Task::Cooccurrence { window, ordered: false })
+    }
+
+    /// Pairs of terms at most `window` terms apart, with scores of how much more often than by chance that is.
+    pub fn collocations(&self, window: usize, measure: Measure) -> TaskQuery {
+        self.task(Task::Collocations { window, measure })
     }
 
     /// Any task.

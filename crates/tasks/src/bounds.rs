@@ -17,6 +17,34 @@ use crate::work::{Starts, Work};
 /// How many different keys, and how many different rules.
 pub type Bound = [u32; 2];
 
+/// What there can be of each symbol of the root: the different keys that it has a part in, whether they are emitted by it, by all below it, or
+/// by the root where it stands; and the different rules, itself included.
+#[derive(Debug, Clone, Copy)]
+pub struct SymbolBounds<'a> {
+    /// How many symbols are items.
+    pub items: u32,
+    /// The keys of an item.
+    pub of_item: u32,
+    /// The bounds of every rule, without the rule itself.
+    pub of_rules: &'a [Bound],
+    /// The keys of a rule where it stands, beyond those within.
+    pub beside: u32,
+}
+
+impl SymbolBounds<'_> {
+    /// The bound of a symbol.
+    #[inline]
+    pub fn of(self, symbol: u32) -> Bound {
+        match symbol.checked_sub(self.items) {
+            None => [self.of_item, 0],
+            Some(rule) => {
+                let [keys, rules] = self.of_rules[rule as usize];
+                [keys.saturating_add(self.beside), rules.saturating_add(1)]
+            }
+        }
+    }
+}
+
 /// Two bounds together, which are no more than `most`.
 #[inline]
 pub fn add(one: Bound, other: Bound, most: Bound) -> Bound {

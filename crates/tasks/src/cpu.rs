@@ -8,6 +8,7 @@ use std::sync::{Mutex, PoisonError};
 use tadoc_core::{Answered, Backend, Limits, Network, Task, View};
 
 use crate::Result;
+use crate::custom::{CustomTask, Phases};
 use crate::pruned::Pruned;
 use crate::tasks::{answer_with, check};
 use crate::work::Work;
@@ -20,6 +21,16 @@ pub struct CpuBackend {
 }
 
 impl CpuBackend {
+    /// Runs a task of your own, which may take so many bytes of memory beside the view and its answer.
+    ///
+    /// # Errors
+    /// What the task gives.
+    pub fn run<T: CustomTask>(&self, view: &View, task: &T, memory: u64) -> Result<T::Answer> {
+        let mut work = Work::volatile(memory);
+        let pruned = self.pruned(&mut work, view.network())?;
+        task.run(&mut Phases::new(&mut work, view, &pruned))
+    }
+
     /// The pruned rules of a network.
     fn pruned(&self, work: &mut Work<'_>, network: &Network) -> Result<Pruned> {
         let kept = || self.kept.lock().unwrap_or_else(PoisonError::into_inner);

@@ -5,7 +5,8 @@
 //! is added up by whoever reads it. The plan follows from the view and from [`Sizes`] alone, not from the number of threads, so that
 //! work that was interrupted can go on with another one.
 //!
-//! Cost: the bound of every symbol of the root is added up once, in a phase. Size: 8 bytes a document.
+//! Cost: the bound of every symbol of the root is added up once, in a phase. Size: 8 bytes a document. Neither, where documents are counted in
+//! one row of counters: then there are no tables to be made for a bound, and only symbols say how documents are shared out.
 
 use std::ops::Range;
 
@@ -13,8 +14,15 @@ use tadoc_core::{Array, Network};
 
 use crate::Result;
 use crate::bounds::{Bound, add};
-use crate::walk::Emit;
+use crate::walk::{Emit, fits_densely};
 use crate::work::Work;
+
+/// The document that all of the root is of, by place, if it is one.
+pub fn sole_document(network: &Network) -> Option<u32> {
+    let starts = network.grammar().document_starts();
+    let place = starts.partition_point(|&start| start == 0).checked_sub(1)?;
+    (starts.get(place + 1) == starts.last()).then_some(place as u32)
+}
 
 /// How large things may be.
 #[derive(Debug, Clone, Copy)]
@@ -25,13 +33,15 @@ pub struct Sizes {
     pub stretch: u32,
     /// A document with a bound of more keys is cut into stretches with at most so many, as far as a single symbol has no more.
     pub keys: u32,
+    /// Whether a row of counters for everything may be taken, if there is memory for it.
+    pub dense: bool,
     /// Keys, or rules, that are counted in a hash table; with a bound of more they are counted in a row of counters, if they are numbers.
     pub hashed: u32,
 }
 
 impl Default for Sizes {
     fn default() -> Self {
-        Self { symbols: 1 << 17, stretch: 1 << 20, keys: u32::MAX, hashed: 1 << 14 }
+        Self { symbols: 1 << 17, stretch: 1 << 20, keys: u32::MAX, dense: true, hashed: 1 << 14 }
     }
 }
 
@@ -73,7 +83,8 @@ impl Operation {
 #[derive(Debug)]
 pub struct Plan<'n> {
     starts: &'n [u32],
-    bounds: Array<Bound>,
+    /// The bound of every document, unless all is counted in one row.
+    bounds: Option<Array<Bound>>,
     operations: Vec<Operation>,
     sizes: Sizes,
 }
@@ -90,10 +101,10 @@ impl<'n> Plan<'n> {
         let starts = network.grammar().document_starts();
         let documents = starts.len() - 1;
         let root = network.grammar().root();
+        let (bounds, most) = (emit.bounds(), emit.most());
         let sum = |symbols: Range<u32>| {
             let symbols = &root[symbols.start as usize..symbols.end as usize];
-            let most = emit.most();
-            symbols.iter().fold([0, 0], |sum, &symbol| add(sum, emit.bound(symbol), most))
+            symbols.iter().fold([0, 0], |sum, &symbol| add(sum, bounds.of(symbol), most))
         };
         let symbols_of = |document: usize| starts[document + 1] - starts[document];
         let cuts =
@@ -103,20 +114,24 @@ impl<'n> Plan<'n> {
         let are_right = |operation: usize, own: &[Bound]| {
             (cuts[operation]..).zip(own).all(|(document, bound)| *bound == of_document(document))
         };
-        let bounds = work.fill(phase, &cuts, are_right, |operation, own: &mut [Bound]| {
-            for (document, bound) in (cuts[operation]..).zip(own) {
-                *bound = of_document(document);
-            }
-        })?;
+        let is_dense = sizes.keys == u32::MAX && fits_densely(work, network, emit, sizes);
+        let bounds = match is_dense {
+            true => None,
+            false => Some(work.fill(phase, &cuts, are_right, |operation, own: &mut [Bound]| {
+                for (document, bound) in (cuts[operation]..).zip(own) {
+                    *bound = of_document(document);
+                }
+            })?),
+        };
         let mut plan = Self { starts, bounds, operations: Vec::new(), sizes };
         let is_cut = |document: usize| {
-            symbols_of(document) > sizes.stretch || plan.bounds[document][0] > sizes.keys
+            symbols_of(document) > sizes.stretch || plan.bound(document)[0] > sizes.keys
         };
         let most_keys = sizes.keys.min(KEYS_OF_AN_OPERATION);
         // A part of an operation that a document is, by symbols or by keys; one that is cut stands alone.
         let part = |document: usize| {
             let by_symbols = u64::from(symbols_of(document)) * u64::from(most_keys);
-            let by_keys = u64::from(plan.bounds[document][0]) * u64::from(sizes.symbols);
+            let by_keys = u64::from(plan.bound(document)[0]) * u64::from(sizes.symbols);
             (!is_cut(document)).then_some(by_symbols.max(by_keys))
         };
         let cuts = runs(documents, u64::from(sizes.symbols) * u64::from(most_keys), part);
@@ -138,6 +153,11 @@ impl<'n> Plan<'n> {
         Ok(plan)
     }
 
+    /// What a document can have; nothing where it need not be known.
+    fn bound(&self, document: usize) -> Bound {
+        self.bounds.as_ref().map_or([0, 0], |bounds| bounds[document])
+    }
+
     /// The operations.
     pub fn operations(&self) -> &[Operation] {
         &self.operations
@@ -156,7 +176,7 @@ impl<'n> Plan<'n> {
             None => {
                 let place = document as usize;
                 let root = self.starts[place]..self.starts[place + 1];
-                let (document_end, bound) = (root.end, self.bounds[place]);
+                let (document_end, bound) = (root.end, self.bound(place));
                 Stretch { document, root, document_end, bound }
             }
         })
@@ -166,11 +186,12 @@ impl<'n> Plan<'n> {
     pub fn largest(&self, below: Bound) -> (Bound, [bool; 2]) {
         let whole = self.operations.iter().filter(|operation| !operation.is_cut());
         let whole = whole.flat_map(|operation| {
-            &self.bounds[operation.documents.start as usize..operation.documents.end as usize]
+            operation.documents.clone().map(|document| self.bound(document as usize))
         });
         let cut = self.operations.iter().filter_map(|operation| operation.stretch.as_ref());
+        let cut = cut.map(|stretch| stretch.bound);
         let mut largest = ([0, 0], [false, false]);
-        for bound in whole.chain(cut.map(|stretch| &stretch.bound)) {
+        for bound in whole.chain(cut) {
             for which in 0..2 {
                 if bound[which] <= below[which] {
                     largest.0[which] = largest.0[which].max(bound[which]);
@@ -207,10 +228,11 @@ fn stretches<E: Emit>(
     emit: &E,
     sizes: Sizes,
 ) -> Vec<Range<u32>> {
+    let bounds = emit.bounds();
     let mut stretches = Vec::new();
     let (mut first, mut keys) = (document.start, 0_u32);
     for place in document.clone() {
-        let more = emit.bound(root[place as usize])[0];
+        let more = bounds.of(root[place as usize])[0];
         let too_many = keys.saturating_add(more) > sizes.keys || place - first >= sizes.stretch;
         if place > first && too_many {
             stretches.push(first..place);

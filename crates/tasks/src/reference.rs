@@ -1,7 +1,7 @@
 //! Networks for tests, and what plain programs say of them: every document is written out.
 
 use proptest::prelude::*;
-use tadoc_core::answer::columns::TERM_VECTORS;
+use tadoc_core::answer::columns::{TERM_VECTORS, TERM_WEIGHTS};
 use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
 use tadoc_core::{Array, Grammar, Network, Part, Terms, View};
 
@@ -184,10 +184,12 @@ pub fn texts(network: &Network) -> Vec<Vec<u32>> {
 /// Sizes that cut small networks into many operations, and into hash tables and counters.
 pub fn sizes() -> impl Strategy<Value = Sizes> {
     let size = || prop_oneof![1..5_u32, 5..80_u32, Just(u32::MAX)];
-    (size(), size(), size(), size()).prop_map(|(symbols, stretch, keys, hashed)| Sizes {
+    let some = (size(), size(), size(), size(), any::<bool>());
+    some.prop_map(|(symbols, stretch, keys, hashed, dense)| Sizes {
         symbols,
         stretch,
         keys,
+        dense,
         hashed,
     })
 }
@@ -234,7 +236,8 @@ pub fn rows(view: &View, answer: &dyn Answer) -> Vec<String> {
     }
     assert!(answer.next_part(&mut at, labels).unwrap().is_none());
     let matrix = answer.entries(labels);
-    assert_eq!(matrix.is_some(), answer.columns() == TERM_VECTORS);
+    let is_matrix = [TERM_VECTORS, TERM_WEIGHTS].contains(&answer.columns());
+    assert_eq!(matrix.is_some(), is_matrix);
     if let Some(entries) = matrix.transpose().unwrap() {
         let (documents, terms) = entries.shape();
         assert_eq!(documents as usize, view.network().documents().len());

@@ -116,9 +116,23 @@ impl<K: Key> RuleTables<K> {
         Ok(Self { starts, entries })
     }
 
+    /// The tables as slices, for loops in which every step counts.
+    pub fn slices(&self) -> TableSlices<'_, K> {
+        TableSlices { starts: &self.starts, entries: &self.entries }
+    }
+}
+
+/// Tables of rules, wherever they lie.
+#[derive(Debug, Clone, Copy)]
+pub struct TableSlices<'a, K: Key> {
+    starts: &'a [u64],
+    entries: &'a [K::Entry],
+}
+
+impl<'a, K: Key> TableSlices<'a, K> {
     /// The entries of a rule; those without a count are no entries, and end it. Empty if it has no table.
     #[inline]
-    pub fn get(&self, rule: u32) -> &[K::Entry] {
+    pub fn get(self, rule: u32) -> &'a [K::Entry] {
         let (start, end) = (self.starts[rule as usize], self.starts[rule as usize + 1]);
         &self.entries[start as usize..end as usize]
     }
@@ -174,7 +188,7 @@ mod tests {
                         *expected.entry(item).or_default() += 1;
                     }
                 }
-                let table = tables.get(rule).iter().take_while(|entry| entry.count() > 0);
+                let table = tables.slices().get(rule).iter().take_while(|entry| entry.count() > 0);
                 let found: BTreeMap<u32, u64> =
                     table.clone().map(|entry| (entry.key(), entry.count())).collect();
                 prop_assert_eq!(found.len(), table.count());

@@ -1,19 +1,20 @@
 //! The tasks, each a chain of phases; those over sequences are in `sequences`.
 
 use tadoc_core::answer::Answer;
-use tadoc_core::task::LONGEST_SEQUENCE;
+use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
 
-use crate::answer::{DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
-use crate::entry::Key;
-use crate::plan::{Plan, Sizes};
+use crate::answer::{Cell, DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
+use crate::entry::{Entry, Key};
+use crate::plan::{Plan, Sizes, sole_document};
 use crate::pruned::Pruned;
 use crate::rank::rank;
 use crate::select;
 use crate::sequences;
 use crate::terms::TermsOf;
-use crate::transpose::{Transposition, even_buckets};
-use crate::vectors::{Phases, vectors};
+use crate::tfidf;
+use crate::transpose::{Postings, Transposition, even_buckets};
+use crate::vectors::{Order, PhaseNames, one_vector, vectors};
 use crate::walk::Walkers;
 use crate::weights::Weights;
 use crate::work::{Block, Work};
@@ -43,13 +44,17 @@ pub fn answer_with(
 /// Whether a task can be asked of a view at all.
 ///
 /// # Errors
-/// [`Error::BadLength`] for sequences that are too short or too long, and [`Error::CountsOnly`] if the view has no documents but the
+/// [`Error::BadLength`] for sequences and windows that are too short or too long, and [`Error::CountsOnly`] if the view has no documents but the
 /// task asks for them.
 pub fn check(view: &View, task: Task) -> Result<()> {
-    let given = task.terms_of_a_key();
-    if !(1..=LONGEST_SEQUENCE).contains(&given) {
-        let (what, least, most) = ("a sequence", 1, LONGEST_SEQUENCE);
-        return Err(Error::BadLength { what, given, least, most });
+    let (what, given, most) = match task {
+        Task::Cooccurrence { window, .. } | Task::Collocations { window, .. } => {
+            ("a window", window, WIDEST_WINDOW)
+        }
+        _ => ("a sequence", task.terms_of_a_key(), LONGEST_SEQUENCE),
+    };
+    if !(1..=most).contains(&given) {
+        return Err(Error::BadLength { what, given, least: 1, most });
     }
     match task {
         Task::WordCount | Task::Sort => Ok(()),
@@ -71,17 +76,15 @@ fn answer_in(
     let network = view.network();
     match task {
         Task::WordCount | Task::Sort => {
-            let reason = "weights visit every symbol once, tables no fewer";
-            let (strategy, reason) = match limits.strategy {
-                Some(strategy) => (strategy, String::new()),
-                None => (Strategy::TopDown, reason.to_string()),
-            };
+            let (strategy, reason) = over_all(limits);
             let answer = count(work, network, pruned, task, strategy, limits)?;
             Ok(Answered { answer, strategy, reason })
         }
         Task::SequenceCount { .. }
         | Task::SequenceCountPerDocument { .. }
-        | Task::RankedInvertedIndex { .. } => {
+        | Task::RankedInvertedIndex { .. }
+        | Task::Cooccurrence { .. }
+        | Task::Collocations { .. } => {
             let (strategy, reason) = match limits.strategy {
                 Some(strategy) => (strategy, String::new()),
                 None => (Strategy::TopDown, sequences::reason(task).to_string()),
@@ -89,11 +92,46 @@ fn answer_in(
             let answer = sequences::answer(work, network, pruned, task, strategy, limits)?;
             Ok(Answered { answer, strategy, reason })
         }
-        // A term may occur as often as there are items.
+        Task::InvertedIndex | Task::TermVector if let Some(document) = sole_document(network) => {
+            let (strategy, reason) = over_all(limits);
+            let weights = weights_by(work, network, pruned, strategy)?;
+            // A term may occur as often as there are items.
+            let answer = match network.length() <= u32::MAX.into() {
+                true => of_sole_document::<u32>(work, network, &weights, document, task, limits),
+                false => of_sole_document::<u64>(work, network, &weights, document, task, limits),
+            };
+            Ok(Answered { answer: answer?, strategy, reason })
+        }
         _ if network.length() <= u32::MAX.into() => {
             of_documents::<u32>(work, network, pruned, task, limits, sizes)
         }
         _ => of_documents::<u64>(work, network, pruned, task, limits, sizes),
+    }
+}
+
+/// The strategy for what is asked of the whole corpus, and why.
+fn over_all(limits: &Limits) -> (Strategy, String) {
+    let reason = "weights visit every symbol once, tables no fewer";
+    match limits.strategy {
+        Some(strategy) => (strategy, String::new()),
+        None => (Strategy::TopDown, reason.to_string()),
+    }
+}
+
+/// How often every term occurs.
+fn weights_by(
+    work: &mut Work<'_>,
+    network: &Network,
+    pruned: &Pruned,
+    strategy: Strategy,
+) -> Result<Weights> {
+    match strategy {
+        Strategy::TopDown => Weights::new(work, network, pruned),
+        Strategy::BottomUp => {
+            let terms = TermsOf::<u32>::new(work, network, pruned)?;
+            let terms = terms.with_tables(work, network, pruned)?;
+            Weights::by_tables(work, network, pruned, &terms)
+        }
     }
 }
 
@@ -106,14 +144,7 @@ fn count(
     strategy: Strategy,
     limits: &Limits,
 ) -> Result<Box<dyn Answer>> {
-    let weights = match strategy {
-        Strategy::TopDown => Weights::new(work, network, pruned)?,
-        Strategy::BottomUp => {
-            let terms = TermsOf::<u32>::new(work, network, pruned)?;
-            let terms = terms.with_tables(work, network, pruned)?;
-            Weights::by_tables(work, network, pruned, &terms)?
-        }
-    };
+    let weights = weights_by(work, network, pruned, strategy)?;
     if task == Task::Sort {
         return Ok(Box::new(SortedCounts::new(weights, limits.least, limits.top)));
     }
@@ -130,8 +161,52 @@ fn count(
     Ok(Box::new(RankedCounts::<u32>::new(ranked)))
 }
 
-/// Inverted index and term vector.
-fn of_documents<K: Key>(
+/// Inverted index and term vector of one document, which has all that there is.
+fn of_sole_document<K: Key<Count: Cell>>(
+    work: &mut Work<'_>,
+    network: &Network,
+    weights: &Weights,
+    document: u32,
+    task: Task,
+    limits: &Limits,
+) -> Result<Box<dyn Answer>> {
+    let (counts, least) = (weights.items(), limits.least.max(1));
+    let top = limits.top.unwrap_or(usize::MAX);
+    let kept = |first: usize, counts: &[u64]| {
+        let rows = (first as u32..).zip(counts).filter(move |row| *row.1 >= least);
+        rows.map(|(term, &count)| (K::of_number(term), count)).collect::<Vec<_>>()
+    };
+    let numbers = network.documents().clone();
+    if task == Task::TermVector {
+        let entries = || {
+            let rows = kept(0, counts).into_iter();
+            rows.map(|(key, count)| K::Entry::new(key, count)).collect::<Vec<_>>()
+        };
+        let made = one_vector::<K>(work, "term vectors", document, counts.len(), entries, top)?;
+        return Ok(Box::new(KeysOfDocuments::<K, K::Count>::new(vec![made], numbers)));
+    }
+    let are_rows = |_, block: Block<'_>| {
+        DocumentsOfKeys::<K>::are_in(block, counts.len() as u32, numbers.len())
+    };
+    let stretches = counts.len().div_ceil(TERMS_AT_ONCE);
+    let blocks = work.append("documents of terms", stretches, are_rows, |stretch, block| {
+        let first = stretch * TERMS_AT_ONCE;
+        let some = &counts[first..counts.len().min(first + TERMS_AT_ONCE)];
+        let keys: Vec<K> = match top {
+            0 => Vec::new(),
+            _ => kept(first, some).into_iter().map(|(key, _)| key).collect(),
+        };
+        let ends = (1..=keys.len() as u64).collect();
+        let documents = vec![document; keys.len()];
+        let postings = Postings { keys, ends, documents, counts: Vec::new() };
+        DocumentsOfKeys::<K>::put(&postings, block);
+        Ok(())
+    })?;
+    Ok(Box::new(DocumentsOfKeys::<K>::new(blocks, numbers)))
+}
+
+/// Inverted index, term vector and TF-IDF.
+fn of_documents<K: Key<Count: Cell>>(
     work: &mut Work<'_>,
     network: &Network,
     pruned: &Pruned,
@@ -154,7 +229,7 @@ fn of_documents<K: Key>(
     let least = limits.least;
     // Buckets are balanced by weights, and rare terms are known by them.
     let weights = match task {
-        Task::TermVector if least <= 1 => None,
+        Task::TermVector | Task::TfIdf(_) if least <= 1 => None,
         _ => Some(Weights::new(work, network, pruned)?),
     };
     let is_kept = |key: K| {
@@ -172,6 +247,7 @@ fn of_documents<K: Key>(
             let documents = network.documents().len() as u64;
             let most_of_terms = weights.items().iter().map(|&weight| weight.min(documents));
             let firsts = even_buckets(most_of_terms, most);
+            let walkers = walkers.distinct();
             let entries = Transposition::new(work, "terms of documents", &walkers, firsts, false)?;
             let (terms, documents) = (network.grammar().token_count(), network.documents().len());
             let are_rows =
@@ -186,9 +262,17 @@ fn of_documents<K: Key>(
             Box::new(DocumentsOfKeys::<K>::new(blocks, network.documents().clone()))
         }
         (Task::TermVector, _) => {
-            let phases = Phases { walk: "term vectors", add_up: "term vectors of large documents" };
-            let made = vectors(work, phases, &walkers, is_kept, top)?;
-            Box::new(KeysOfDocuments::<K>::new(made, network.documents().clone()))
+            let phases =
+                PhaseNames { walk: "term vectors", add_up: "term vectors of large documents" };
+            let made = vectors(work, phases, &walkers, is_kept, Order::Count(top))?;
+            Box::new(KeysOfDocuments::<K, K::Count>::new(made, network.documents().clone()))
+        }
+        (Task::TfIdf(options), _) => {
+            let (terms, top) = (network.grammar().token_count() as usize, limits.top);
+            let documents = network.documents();
+            let made =
+                tfidf::weights(work, &walkers, is_kept, terms, documents.len(), options, top)?;
+            Box::new(KeysOfDocuments::<K, f64>::new(made, documents.clone()))
         }
         _ => return Err(Error::Unsupported { what: task.name().to_string() }),
     };

@@ -3,9 +3,8 @@
 use tadoc_core::{Array, Network};
 
 use crate::Result;
-use crate::bounds::{Bound, bounds};
+use crate::bounds::{Bound, SymbolBounds, bounds};
 use crate::entry::Key;
-use crate::plan::Stretch;
 use crate::pruned::{Pruned, PrunedSlices};
 use crate::tables::RuleTables;
 use crate::walk::Emit;
@@ -13,7 +12,6 @@ use crate::work::Work;
 
 /// The terms of rules. A key is 4 bytes wide, or 8 if a term can occur more than 2^32 times.
 pub struct TermsOf<'n, K: Key> {
-    root: &'n [u32],
     terms: u32,
     pruned: PrunedSlices<'n>,
     bounds: Array<Bound>,
@@ -28,7 +26,7 @@ impl<'n, K: Key> TermsOf<'n, K> {
         let own = |rule| rules.words(rule).len() as u64;
         let length = |rule| network.lengths()[rule as usize];
         let bounds = bounds(work, network, pruned, own, length, terms.into())?;
-        Ok(Self { root: network.grammar().root(), terms, pruned: rules, bounds, tables: None })
+        Ok(Self { terms, pruned: rules, bounds, tables: None })
     }
 
     /// The same with tables for rules.
@@ -57,15 +55,8 @@ impl<'n, K: Key> TermsOf<'n, K> {
 impl<K: Key> Emit for TermsOf<'_, K> {
     type Key = K;
 
-    #[inline]
-    fn bound(&self, symbol: u32) -> Bound {
-        match symbol.checked_sub(self.terms) {
-            None => [1, 0],
-            Some(rule) => {
-                let [keys, rules] = self.bounds[rule as usize];
-                [keys, rules.saturating_add(1)]
-            }
-        }
+    fn bounds(&self) -> SymbolBounds<'_> {
+        SymbolBounds { items: self.terms, of_item: 1, of_rules: &self.bounds, beside: 0 }
     }
 
     fn most(&self) -> Bound {
@@ -73,11 +64,8 @@ impl<K: Key> Emit for TermsOf<'_, K> {
     }
 
     #[inline]
-    fn of_root(&self, stretch: &Stretch, mut each: impl FnMut(K, u64)) {
-        let symbols = &self.root[stretch.root.start as usize..stretch.root.end as usize];
-        for &symbol in symbols.iter().filter(|&&symbol| symbol < self.terms) {
-            each(K::of_number(symbol), 1);
-        }
+    fn of_item(&self, item: u32) -> Option<K> {
+        Some(K::of_number(item))
     }
 
     #[inline]
@@ -87,12 +75,9 @@ impl<K: Key> Emit for TermsOf<'_, K> {
         }
     }
 
-    #[inline]
-    fn table(&self, rule: u32) -> &[K::Entry] {
-        match &self.tables {
-            None => &[],
-            Some(tables) => tables.get(rule),
-        }
+    fn tables<'s>(&'s self) -> impl Fn(u32) -> &'s [K::Entry] + Sync {
+        let tables = self.tables.as_ref().map(RuleTables::slices);
+        move |rule| tables.map_or(&[], |tables| tables.get(rule))
     }
 
     fn numbers(&self) -> Option<usize> {

@@ -15,43 +15,45 @@ use crate::entry::{Count, Entry, Key};
 use crate::walk::{Emit, Walkers};
 use crate::work::{Block, BlockBuilder, Blocks, Work};
 
-/// Sections of a block: where the entries of each document end, keys, and counts.
+/// Sections of a block: where the entries of each document end, keys, and what there is of each: counts, or
+/// weights.
 pub(crate) const ENDS: usize = 0;
 pub(crate) const KEYS: usize = 1;
-pub(crate) const COUNTS: usize = 2;
+pub(crate) const CELLS: usize = 2;
 
 /// Counts below this are put in order by counting.
 const CLASSES: usize = 64;
 
 /// The names of both phases.
 #[derive(Debug, Clone, Copy)]
-pub struct Phases {
+pub struct PhaseNames {
     /// Of the walk.
     pub walk: &'static str,
     /// Of adding up what stretches have.
     pub add_up: &'static str,
 }
 
-/// The vectors of all documents, in order: keys that `keep` says, by count descending, then key ascending; the first `top` of each document.
+/// The order of the keys of a document.
+#[derive(Debug, Clone, Copy)]
+pub enum Order {
+    /// By key.
+    Key,
+    /// By count descending, then key; so many of each document.
+    Count(usize),
+}
+
+/// The vectors of all documents, in the order of documents: keys that `keep` says.
 pub fn vectors<E: Emit>(
     work: &mut Work<'_>,
-    phases: Phases,
+    phases: PhaseNames,
     walkers: &Walkers<'_, E>,
     keep: impl Fn(E::Key) -> bool + Sync,
-    top: usize,
+    order: Order,
 ) -> Result<Vec<Vectors>> {
     let operations = walkers.plan().operations();
     let numbers = walkers.emit().numbers();
     let are_of = |block: Block<'_>, documents: usize| {
-        let (ends, keys) = (block.section::<u64>(ENDS)?, block.section::<E::Key>(KEYS)?);
-        let counts = block.section::<<E::Key as Key>::Count>(COUNTS)?;
-        let is_key = |key: &E::Key| numbers.is_none_or(|most| (key.number() as usize) < most);
-        Some(
-            ends.len() == documents
-                && are_ends(ends.iter().copied(), keys.len())
-                && counts.len() == keys.len()
-                && keys.iter().all(is_key),
-        )
+        are_vectors::<E::Key>(block, documents, numbers.unwrap_or(usize::MAX))
     };
     let are_whole =
         |operation: usize, block: Block<'_>| are_of(block, operations[operation].documents.len());
@@ -59,18 +61,16 @@ pub fn vectors<E: Emit>(
         let mut lists = Lists::<E::Key>::default();
         walkers.walk(operation, |_, found| {
             found.retain(|entry| keep(entry.key()));
-            if operations[operation].is_cut() {
-                lists.extend(found);
-            } else {
-                lists.extend_by_count(found, top);
-            }
+            // Stretches are merged by key.
+            let order = if operations[operation].is_cut() { Order::Key } else { order };
+            lists.extend(found, order);
         });
         lists.put(block);
         Ok(())
     })?;
     // The blocks of every document that is cut.
     let mut cut: Vec<std::ops::Range<usize>> = Vec::new();
-    let mut order = Vec::with_capacity(operations.len());
+    let mut documents = Vec::with_capacity(operations.len());
     for (place, operation) in operations.iter().enumerate() {
         let first = operation.documents.start;
         match cut.last_mut() {
@@ -80,10 +80,10 @@ pub fn vectors<E: Emit>(
                 blocks.end = place + 1;
             }
             _ if operation.is_cut() => {
-                order.push((cut.len(), first, true));
+                documents.push((cut.len(), first, true));
                 cut.push(place..place + 1);
             }
-            _ => order.push((place, first, false)),
+            _ => documents.push((place, first, false)),
         }
     }
     let is_one = |_, block: Block<'_>| are_of(block, 1);
@@ -91,25 +91,57 @@ pub fn vectors<E: Emit>(
         let mut lists = Lists::<E::Key>::default();
         let stretches: Vec<Stretch<'_, E::Key>> =
             cut[operation].clone().map(|block| stretch(&blocks, block)).collect();
-        match numbers {
-            Some(numbers) => lists.extend_by_count(&add_numbers(&stretches, numbers), top),
-            None => lists.extend_by_count(&merge(&stretches), top),
-        }
+        let whole = match numbers {
+            Some(numbers) => add_numbers(&stretches, numbers),
+            None => merge(&stretches),
+        };
+        lists.extend(&whole, order);
         lists.put(block);
         Ok(())
     })?;
-    let vectors = order.into_iter().map(|(block, first, is_cut)| {
+    let vectors = documents.into_iter().map(|(block, first, is_cut)| {
         let blocks = if is_cut { whole.clone() } else { blocks.clone() };
         Vectors { blocks, block, first }
     });
     Ok(vectors.collect())
 }
 
+/// The vector of one document, whose entries come by key ascending.
+pub fn one_vector<K: Key>(
+    work: &mut Work<'_>,
+    phase: &'static str,
+    document: u32,
+    numbers: usize,
+    entries: impl Fn() -> Vec<K::Entry> + Sync,
+    top: usize,
+) -> Result<Vectors> {
+    let is_one = |_, block: Block<'_>| are_vectors::<K>(block, 1, numbers);
+    let blocks = work.append(phase, 1, is_one, |_, block| {
+        let mut lists = Lists::<K>::default();
+        lists.extend(&entries(), Order::Count(top));
+        lists.put(block);
+        Ok(())
+    })?;
+    Ok(Vectors { blocks, block: 0, first: document })
+}
+
+/// Whether a block has the vectors of so many documents, of keys below `numbers`; nothing if it lacks a section.
+fn are_vectors<K: Key>(block: Block<'_>, documents: usize, numbers: usize) -> Option<bool> {
+    let (ends, keys) = (block.section::<u64>(ENDS)?, block.section::<K>(KEYS)?);
+    let counts = block.section::<K::Count>(CELLS)?;
+    Some(
+        ends.len() == documents
+            && are_ends(ends.iter().copied(), keys.len())
+            && counts.len() == keys.len()
+            && (numbers == usize::MAX || keys.iter().all(|key| (key.number() as usize) < numbers)),
+    )
+}
+
 /// Keys of a stretch, ascending, and their counts.
 type Stretch<'a, K> = (&'a [K], &'a [<K as Key>::Count]);
 
 fn stretch<K: Key>(blocks: &Blocks, block: usize) -> Stretch<'_, K> {
-    (blocks.section(block, KEYS), blocks.section(block, COUNTS))
+    (blocks.section(block, KEYS), blocks.section(block, CELLS))
 }
 
 /// Adds up stretches whose keys are numbers.
@@ -161,14 +193,21 @@ impl<K: Key> Default for Lists<K> {
 }
 
 impl<K: Key> Lists<K> {
-    /// Appends the entries of a document as they are.
-    fn extend(&mut self, entries: &[K::Entry]) {
+    /// Appends the entries of a document, which come by key ascending.
+    fn extend(&mut self, entries: &[K::Entry], order: Order) {
+        match order {
+            Order::Key => self.extend_by_key(entries),
+            Order::Count(top) => self.extend_by_count(entries, top),
+        }
+    }
+
+    fn extend_by_key(&mut self, entries: &[K::Entry]) {
         self.keys.extend(entries.iter().map(Entry::key));
         self.counts.extend(entries.iter().map(|entry| K::Count::of(entry.count())));
         self.ends.push(self.keys.len() as u64);
     }
 
-    /// Appends the entries of a document by count descending, at most so many. They come by key ascending, and equal counts keep that.
+    /// At most so many; equal counts stay as they come.
     fn extend_by_count(&mut self, entries: &[K::Entry], top: usize) {
         let start = self.keys.len();
         self.keys.resize(start + entries.len(), K::zeroed());

@@ -4,8 +4,10 @@
 //! pass the weight on to their sub-rules; with tables, a rule that has one is met with its entries at once and needs no weight. A key is a word, or
 //! whatever else an [`Emit`] makes of rules, such as sequences.
 //!
-//! Weights and keys are counted in hash tables made for the bound of the document; where that is large and keys are numbers, in rows of
-//! counters. A thread has one [`Walker`], whose tables are for the largest of the documents that they are used for.
+//! Where the memory that the work may take has room for it and keys are numbers, weights and keys are counted in one row of counters, with
+//! rules before keys: a rule or key is its place there, and one queue has both. Else they are counted in hash tables made for the bound of the
+//! document; where that is large, in rows of counters of their own. A thread has one [`Walker`], whose tables are for the largest of the documents
+//! that they are used for.
 //!
 //! Cost: an access to a table for every symbol of the document, and every pair of the rules that it uses.
 
@@ -15,39 +17,49 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use tadoc_core::{Network, grammar::Slices};
 
 use crate::Result;
-use crate::bounds::Bound;
+use crate::bounds::{Bound, SymbolBounds};
 use crate::entry::{Count, Entry, Key};
 use crate::hash_table::{HashTable, Table};
-use crate::plan::{Plan, Stretch};
+use crate::plan::{Plan, Sizes, Stretch};
 use crate::pruned::{Pruned, PrunedSlices};
 use crate::queue::{Queue, QueueRow};
 use crate::work::{Scratch, Work};
+
+/// A row of counters takes at most this part of the memory that the work may take.
+const PART_OF_MEMORY: u64 = 16;
 
 /// What rules and stretches of the root emit.
 pub trait Emit: Sync {
     /// What is counted.
     type Key: Key;
 
-    /// What there can be of a symbol of the root: the different keys that it has a part in, whether they are emitted by it, by all below it, or by the root
-    /// where it stands; and the different rules, itself included.
-    fn bound(&self, symbol: u32) -> Bound;
+    /// What there can be of the symbols of the root.
+    fn bounds(&self) -> SymbolBounds<'_>;
 
     /// What there can be in all.
     fn most(&self) -> Bound;
 
-    /// Calls `each` with keys and how often a stretch of the root has them, beyond what the rules in it emit. The same key may come several times. A key that
-    /// several symbols have a part in belongs to the stretch in which the first of them is, and may reach behind that up to the end
-    /// of the document.
-    fn of_root(&self, stretch: &Stretch, each: impl FnMut(Self::Key, u64));
+    /// The key that an item in the root emits, if any.
+    fn of_item(&self, item: u32) -> Option<Self::Key>;
 
     /// Calls `each` with keys and how often a rule has them, beyond what its sub-rules emit.
     fn of_rule(&self, rule: u32, each: impl FnMut(Self::Key, u64));
 
-    /// All keys of a rule and of what is below it, with their counts; entries without a count end it. Empty if the rule has no table.
-    fn table(&self, rule: u32) -> &[<Self::Key as Key>::Entry];
+    /// What gives all keys of a rule and of what is below it, with their counts; entries without a count end them. Nothing if the rule has
+    /// no table.
+    fn tables<'s>(&'s self) -> impl Fn(u32) -> &'s [<Self::Key as Key>::Entry] + Sync;
 
     /// If keys are numbers: all are below this.
     fn numbers(&self) -> Option<usize>;
+}
+
+/// Whether rules and keys are counted in one row: if keys are numbers, the sizes allow it, and a row is a small part of the memory that the
+/// work may take.
+pub fn fits_densely<E: Emit>(work: &Work<'_>, network: &Network, emit: &E, sizes: Sizes) -> bool {
+    let rules = u64::from(network.grammar().rule_count());
+    let most = work.memory() / PART_OF_MEMORY / size_of::<<E::Key as Key>::Count>() as u64;
+    let fits = |numbers: usize| numbers as u64 + rules <= most.min(u32::MAX.into());
+    sizes.dense && emit.numbers().is_some_and(fits)
 }
 
 /// Counters for every number there is.
@@ -105,8 +117,32 @@ impl<K: Key> Rows<K> {
     }
 }
 
+/// A counter for every rule, and behind them for every key.
+struct DenseRow<C> {
+    rules: u32,
+    counts: Scratch<C>,
+    waiting: QueueRow,
+}
+
+/// Counts more at a place, which waits from the first time on.
+#[inline]
+fn count<C: Count>(counts: &mut [C], waiting: &mut Queue<'_>, place: u32, more: u64) {
+    let counter = &mut counts[place as usize];
+    let before = counter.get();
+    *counter = C::of(before + more);
+    if before == 0 {
+        waiting.put(place);
+    }
+}
+
 /// Goes over documents, one at a time.
-pub struct Walker<K: Key> {
+enum Walker<K: Key> {
+    Dense(DenseRow<K::Count>),
+    Bounded(Box<BoundedWalker<K>>),
+}
+
+/// Counts in rows that are made for the bounds of documents.
+struct BoundedWalker<K: Key> {
     rules: Rows<K::Rule>,
     keys: Rows<K>,
     waiting: QueueRow,
@@ -115,6 +151,39 @@ pub struct Walker<K: Key> {
 }
 
 impl<K: Key> Walker<K> {
+    fn new<E: Emit<Key = K>>(
+        work: &Work<'_>,
+        plan: &Plan<'_>,
+        over: &Over<'_, E>,
+        rules: u32,
+    ) -> Result<Self> {
+        match over.emit.numbers() {
+            Some(numbers) if over.is_dense => {
+                let places = numbers + rules as usize;
+                let counts = work.scratch(places)?;
+                let waiting = QueueRow::new(work, places)?;
+                Ok(Self::Dense(DenseRow { rules, counts, waiting }))
+            }
+            _ => Ok(Self::Bounded(Box::new(BoundedWalker::new(work, plan, over, rules)?))),
+        }
+    }
+
+    /// Appends the keys of a stretch with their counts, by key ascending.
+    fn walk<E: Emit<Key = K>>(
+        &mut self,
+        over: &Over<'_, E>,
+        stretch: &Stretch,
+        into: &mut Vec<K::Entry>,
+    ) {
+        match self {
+            Self::Dense(row) if over.is_distinct => over.walk_densely::<false>(stretch, row, into),
+            Self::Dense(row) => over.walk_densely::<true>(stretch, row, into),
+            Self::Bounded(walker) => walker.walk(over, stretch, into),
+        }
+    }
+}
+
+impl<K: Key> BoundedWalker<K> {
     fn new<E: Emit<Key = K>>(
         work: &Work<'_>,
         plan: &Plan<'_>,
@@ -170,6 +239,10 @@ pub struct Over<'a, E> {
     root: &'a [u32],
     pruned: PrunedSlices<'a>,
     emit: &'a E,
+    /// Whether all is counted in one row.
+    is_dense: bool,
+    /// Whether it is enough to know which keys there are.
+    is_distinct: bool,
     /// The bounds up to which keys and rules are counted in hash tables.
     hashed: Bound,
 }
@@ -204,42 +277,103 @@ impl<E: Emit> Over<'_, E> {
         waiting: &mut Queue<'_>,
         mut add: impl FnMut(E::Key, u64),
     ) {
-        let emit = self.emit;
-        emit.of_root(stretch, &mut add);
-        let Range { start, end } = stretch.root;
-        for &symbol in &self.root[start as usize..end as usize] {
-            if let Some(rule) = self.grammar.rule_of(symbol) {
-                self.meet(rule, 1, rules, waiting, &mut add);
+        let (emit, tables) = (self.emit, self.emit.tables());
+        let meet = |rule, weight, rules: &mut _, waiting: &mut _, add: &mut _| {
+            meet::<E>(tables(rule), rule, weight, rules, waiting, add);
+        };
+        for &symbol in self.symbols(stretch) {
+            match self.grammar.rule_of(symbol) {
+                Some(rule) => meet(rule, 1, rules, waiting, &mut add),
+                None => emit.of_item(symbol).into_iter().for_each(|key| add(key, 1)),
             }
         }
         waiting.drain(|rule, waiting| {
             let weight = rules.settle(E::Key::rule(rule));
             emit.of_rule(rule, |key, times| add(key, times * weight));
             for &[sub_rule, times] in self.pruned.sub_rules(rule) {
-                self.meet(sub_rule, weight * u64::from(times), rules, waiting, &mut add);
+                meet(sub_rule, weight * u64::from(times), rules, waiting, &mut add);
             }
         });
     }
 
-    /// A rule that was met so often: its table, or else it waits.
     #[inline]
-    fn meet(
+    fn symbols(&self, stretch: &Stretch) -> &[u32] {
+        let Range { start, end } = stretch.root;
+        &self.root[start as usize..end as usize]
+    }
+
+    /// Appends the keys of a stretch with their counts, or with 1, by key ascending; all is counted in one row.
+    fn walk_densely<const COUNTED: bool>(
         &self,
-        rule: u32,
-        weight: u64,
-        rules: &mut impl Tally<<E::Key as Key>::Rule>,
-        waiting: &mut Queue<'_>,
-        add: &mut impl FnMut(E::Key, u64),
+        stretch: &Stretch,
+        row: &mut DenseRow<<E::Key as Key>::Count>,
+        into: &mut Vec<<E::Key as Key>::Entry>,
     ) {
-        let table = self.emit.table(rule);
-        if table.is_empty() {
-            if rules.add(E::Key::rule(rule), weight) {
-                waiting.put(rule);
+        let (emit, rules) = (self.emit, row.rules);
+        let tables = emit.tables();
+        let counts = &mut row.counts[..];
+        let waiting = &mut row.waiting.queue();
+        let count_key = |counts: &mut [_], waiting: &mut Queue<'_>, key: E::Key, more: u64| {
+            let place = rules + key.number();
+            match COUNTED {
+                true => count(counts, waiting, place, more),
+                false => waiting.put(place),
             }
-        } else {
+        };
+        let meet = |rule: u32, weight: u64, counts: &mut [_], waiting: &mut Queue<'_>| {
+            let table = tables(rule);
+            if table.is_empty() {
+                count(counts, waiting, rule, weight);
+            }
             for entry in table.iter().take_while(|entry| entry.count() > 0) {
-                add(entry.key(), weight * entry.count());
+                count_key(counts, waiting, entry.key(), weight * entry.count());
             }
+        };
+        for &symbol in self.symbols(stretch) {
+            match self.grammar.rule_of(symbol) {
+                Some(rule) => meet(rule, 1, counts, waiting),
+                None => {
+                    let key = emit.of_item(symbol).into_iter();
+                    key.for_each(|key| count_key(counts, waiting, key, 1));
+                }
+            }
+        }
+        waiting.drain(|place, waiting| {
+            if place >= rules && !COUNTED {
+                return into.push(Entry::new(E::Key::of_number(place - rules), 1));
+            }
+            let counter = &mut counts[place as usize];
+            let weight = std::mem::replace(counter, Count::of(0)).get();
+            if place >= rules {
+                return into.push(Entry::new(E::Key::of_number(place - rules), weight));
+            }
+            emit.of_rule(place, |key, times| {
+                count_key(counts, waiting, key, times * weight);
+            });
+            for &[sub_rule, times] in self.pruned.sub_rules(place) {
+                meet(sub_rule, weight * u64::from(times), counts, waiting);
+            }
+        });
+    }
+}
+
+/// A rule that was met so often: its table, or else it waits.
+#[inline]
+fn meet<E: Emit>(
+    table: &[<E::Key as Key>::Entry],
+    rule: u32,
+    weight: u64,
+    rules: &mut impl Tally<<E::Key as Key>::Rule>,
+    waiting: &mut Queue<'_>,
+    add: &mut impl FnMut(E::Key, u64),
+) {
+    if table.is_empty() {
+        if rules.add(E::Key::rule(rule), weight) {
+            waiting.put(rule);
+        }
+    } else {
+        for entry in table.iter().take_while(|entry| entry.count() > 0) {
+            add(entry.key(), weight * entry.count());
         }
     }
 }
@@ -281,12 +415,20 @@ impl<'a, E: Emit> Walkers<'a, E> {
             root: network.grammar().root(),
             pruned: pruned.slices(),
             emit,
+            is_dense: fits_densely(work, network, emit, plan.sizes()),
+            is_distinct: false,
             hashed: [if emit.numbers().is_some() { hashed } else { u32::MAX }, hashed],
         };
         let threads = rayon::current_num_threads().min(plan.operations().len());
         let walkers = (0..threads).map(|_| Walker::new(work, plan, &over, pruned.rules()));
         let idle = Mutex::new(walkers.collect::<Result<_>>()?);
         Ok(Self { over, plan, idle, given_back: Condvar::new() })
+    }
+
+    /// The same where counts are not wanted, and may be any.
+    pub fn distinct(mut self) -> Self {
+        self.over.is_distinct = true;
+        self
     }
 
     /// What is shared out to them.

@@ -34,8 +34,9 @@ impl Weights {
         pruned: &Pruned,
         emit: &E,
     ) -> Result<Self> {
+        let tables = emit.tables();
         Self::made(work, "weights by tables", network, pruned, |rule, add| {
-            let table = emit.table(rule);
+            let table = tables(rule);
             for entry in table.iter().take_while(|entry| entry.count() > 0) {
                 add(entry.key().number(), entry.count());
             }

@@ -8,11 +8,10 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use anyhow::Result;
-use tadoc_core::{Grammar, Network, Part};
+use tadoc_core::{Grammar, Limits, Network, Part};
 use tadoc_engine::gpu::Device;
 use tadoc_engine::gpu::network::ResidentNetwork;
 use tadoc_engine::gpu::weights::Weights;
-use tadoc_engine::traverse::occurrences;
 use tadoc_oracle::Random;
 
 use super::result::SyntheticResult;
@@ -94,11 +93,13 @@ fn measure_shape(shape: &Shape, device: &Arc<Device>, rounds: usize) -> Result<S
     eprintln!("synthetic network: {}", shape.name);
     let network = shape.network()?;
     let start = Instant::now();
-    let expected = occurrences(&network, ..);
+    let mut work = tadoc_tasks::Work::volatile(Limits::default().memory);
+    let pruned = tadoc_tasks::Pruned::new(&mut work, &network)?;
+    let expected = tadoc_tasks::Weights::new(&mut work, &network, &pruned)?;
     let processor_seconds = start.elapsed().as_secs_f64();
     let resident = ResidentNetwork::new(device, &network)?;
     let found = device.download(&Weights::new(&resident)?.items)?;
-    anyhow::ensure!(found == expected.items, "the weights of the synthetic network are wrong");
+    anyhow::ensure!(found == expected.items(), "the weights of the synthetic network are wrong");
     let mut seconds = Vec::new();
     for _ in 0..rounds {
         device.finish()?;

@@ -6,8 +6,8 @@ use std::process::{Child, ChildStdout, Stdio};
 
 use crate::folder::{Folder, prose};
 
-/// The six tasks with arguments that change what is asked of a pool.
-const COMMANDS: [&[&str]; 12] = [
+/// All tasks with arguments that change what is asked of a pool.
+const COMMANDS: [&[&str]; 17] = [
     &["word-count"],
     &["word-count", "--top", "7", "-i"],
     &["sort", "--min-count", "3"],
@@ -20,6 +20,11 @@ const COMMANDS: [&[&str]; 12] = [
     &["sequence-count", "--n", "5", "--memory", "1M"],
     &["ranked-inverted-index"],
     &["ranked-inverted-index", "--n", "1", "--documents", "a*"],
+    &["tfidf"],
+    &["tfidf", "--top", "3", "--norm", "l1", "--strategy", "bottom-up"],
+    &["cooccurrence", "--top", "40"],
+    &["cooccurrence", "--window", "2", "--ordered", "--strategy", "bottom-up"],
+    &["collocations", "--window", "3", "--measure", "pmi", "--min-count", "2", "--memory", "1M"],
 ];
 
 /// An archive of a few documents.

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tadoc_core::{Answered, Backend, Limits, Task, View};
-use tadoc_tasks::CpuBackend;
+use tadoc_tasks::{CpuBackend, CustomTask};
 
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
@@ -194,6 +194,29 @@ impl Backends {
         }
     }
 
+    /// Runs a task of your own on a view, within so many bytes of memory: in the pool if one was chosen, on the
+    /// view that [`Backends::view`] gave; else on the processor, since GPUs have no tasks of your own.
+    ///
+    /// # Errors
+    /// What the task and the pool give, and [`Error::Gpu`] if nothing but a GPU may be used.
+    pub fn run_custom<T: CustomTask>(
+        &self,
+        view: &View,
+        task: &T,
+        memory: u64,
+    ) -> Result<T::Answer> {
+        match self.choice {
+            Choice::Auto | Choice::Cpu => Ok(self.cpu.run(view, task, memory)?),
+            Choice::Gpu => {
+                Err(Error::Gpu { what: format!("GPUs do not have the task {}", task.name()) })
+            }
+            #[cfg(feature = "pool")]
+            Choice::Pool => Ok(self.pool.as_ref().ok_or(Error::NoPool)?.run(view, task, memory)?),
+            #[cfg(not(feature = "pool"))]
+            Choice::Pool => Err(Error::NoPoolBackend),
+        }
+    }
+
     fn run(
         &self,
         choice: Choice,
@@ -322,6 +345,9 @@ impl Backends {
 
     /// The backend that is done first, processor or GPU, and why.
     fn first_done(&self, view: &View, task: Task) -> (Choice, String) {
+        if !tadoc_gpu::GpuBackend::has_task(task) {
+            return (Choice::Cpu, format!("GPUs do not have the task {}", task.name()));
+        }
         if self.selector.is_some() {
             return match self.gpu() {
                 Ok(_) => (Choice::Gpu, "the device was named".to_owned()),

@@ -10,6 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use tadoc_core::new_file::Permissions;
 use tadoc_core::{Answered, Backend, Limits, Task, View};
 use tadoc_pool::{Patience, Persist, Pool, PoolBackend, Resumption};
+use tadoc_tasks::CustomTask;
 use xxhash_rust::xxh64::{Xxh64, xxh64};
 
 use super::{Choice, PoolReport};
@@ -114,6 +115,31 @@ impl PoolFile {
     }
 }
 
+impl PoolFile {
+    /// Runs a task of your own on the view that was given last.
+    pub(super) fn run<T: CustomTask>(
+        &self,
+        view: &View,
+        task: &T,
+        memory: u64,
+    ) -> tadoc_core::Result<T::Answer> {
+        self.in_pool_of(view, |backend| backend.run(view, task, memory))
+    }
+
+    fn in_pool_of<A>(
+        &self,
+        view: &View,
+        run: impl FnOnce(&PoolBackend) -> tadoc_core::Result<A>,
+    ) -> tadoc_core::Result<A> {
+        let open = self.lock();
+        let own = |open: &&OpenPool| open.network == Some(view.network().identity());
+        match open.as_ref().filter(own) {
+            Some(open) => run(&open.backend),
+            None => Err(tadoc_core::Error::backend(Error::OtherView)),
+        }
+    }
+}
+
 impl Backend for PoolFile {
     fn name(&self) -> &'static str {
         Choice::Pool.name()
@@ -122,12 +148,7 @@ impl Backend for PoolFile {
     /// Runs a task on the view that was given last.
     fn answer(&self, view: &View, task: Task, limits: &Limits) -> tadoc_core::Result<Answered> {
         tadoc_tasks::check(view, task)?;
-        let open = self.lock();
-        let own = |open: &&OpenPool| open.network == Some(view.network().identity());
-        match open.as_ref().filter(own) {
-            Some(open) => open.backend.answer(view, task, limits),
-            None => Err(tadoc_core::Error::backend(Error::OtherView)),
-        }
+        self.in_pool_of(view, |backend| backend.answer(view, task, limits))
     }
 }
 

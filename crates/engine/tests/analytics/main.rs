@@ -9,7 +9,6 @@
 //! - `devices`: the same on a GPU, or on a processor that OpenCL has.
 //! - `device_faults`: the same on one that fails, or that is small.
 //! - `pools`: the same in a pool.
-//! - `traversal`: the ways over a grammar, against its expansion.
 //! - `hostile`: views and questions that must be refused.
 
 mod cases;
@@ -31,4 +30,3 @@ mod scores;
 mod segments;
 mod support;
 mod texts;
-mod traversal;

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use tadoc_core::{Limits, Task, View};
+use tadoc_core::{Limits, Measure, Norm, Task, TfIdfOptions, View};
 use tadoc_engine::backend::{Backends, Choice, PoolFile};
 use tadoc_engine::pool::Persist;
 use tadoc_engine::view::{Detail, Origin};
@@ -17,7 +17,7 @@ use super::support::{
     oracle_lexer, plain_view, rows,
 };
 
-const TASKS: [Task; 10] = [
+const TASKS: [Task; 14] = [
     Task::WordCount,
     Task::Sort,
     Task::InvertedIndex,
@@ -28,6 +28,15 @@ const TASKS: [Task; 10] = [
     Task::SequenceCountPerDocument { n: 2 },
     Task::RankedInvertedIndex { n: 1 },
     Task::RankedInvertedIndex { n: 3 },
+    Task::TfIdf(TfIdfOptions {
+        norm: Norm::L2,
+        use_idf: true,
+        smooth_idf: true,
+        sublinear_tf: false,
+    }),
+    Task::Cooccurrence { window: 5, ordered: false },
+    Task::Cooccurrence { window: 2, ordered: true },
+    Task::Collocations { window: 1, measure: Measure::LogLikelihood },
 ];
 
 /// A folder for pools: in memory where there is such a place, as these tests are not about disks.
@@ -58,7 +67,7 @@ fn check(
 ) {
     let names = names(documents);
     for (question, expected) in expected {
-        let Question::Task(task) = *question else { panic!("{question:?} is no task") };
+        let task = question.task();
         for strategy in STRATEGIES {
             let limits = Limits { strategy, ..Default::default() };
             let run = backends.answer(view, task, &limits).unwrap();

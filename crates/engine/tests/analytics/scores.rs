@@ -1,7 +1,7 @@
 //! TF-IDF, co-occurrence and collocations against the plain program, on all of its cases.
 
 use tadoc_core::Limits;
-use tadoc_engine::analytics::score::Norm;
+use tadoc_core::Norm;
 use tadoc_engine::analytics::{Measure, TfIdfOptions};
 use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::{Oracle, cases};

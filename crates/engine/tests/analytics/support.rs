@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
+use tadoc_core::Norm;
 use tadoc_core::{Limits, Strategy, Task, View};
-use tadoc_engine::analytics::score::Norm;
-use tadoc_engine::analytics::{Measure, TfIdfOptions, answer, collocations, cooccurrence, tfidf};
+use tadoc_engine::analytics::{Measure, TfIdfOptions, answer};
 use tadoc_engine::answer::{Answer, Labels, Names, Position, Rows, Value};
 use tadoc_engine::{Analyzer, Answered, Builder, CompressOptions, Corpus, Input, Lexer, Source};
 use tadoc_oracle::{Document, Oracle};
@@ -72,11 +72,15 @@ pub enum Question {
 
 impl Question {
     pub fn ask(&self, view: &View, limits: &Limits) -> tadoc_engine::Result<Answered> {
+        answer(view, self.task(), limits)
+    }
+
+    pub fn task(&self) -> Task {
         match *self {
-            Self::Task(task) => answer(view, task, limits),
-            Self::TfIdf(options) => tfidf(view, options, limits),
-            Self::Cooccurrence { window, ordered } => cooccurrence(view, window, ordered, limits),
-            Self::Collocations { window, measure } => collocations(view, window, measure, limits),
+            Self::Task(task) => task,
+            Self::TfIdf(options) => Task::TfIdf(options),
+            Self::Cooccurrence { window, ordered } => Task::Cooccurrence { window, ordered },
+            Self::Collocations { window, measure } => Task::Collocations { window, measure },
         }
     }
 }
@@ -133,11 +137,11 @@ pub fn expected(
     let joined = |sequence: &tadoc_oracle::Sequence| text(sequence.join(&b" "[..]));
     let mut rows: Vec<Row> = Vec::new();
     let task = match *question {
-        Question::Task(task) => task,
-        Question::TfIdf(options) => {
+        Question::TfIdf(options) | Question::Task(Task::TfIdf(options)) => {
             return expected_weights(oracle, documents, options, limit);
         }
-        Question::Cooccurrence { window, ordered } => {
+        Question::Cooccurrence { window, ordered }
+        | Question::Task(Task::Cooccurrence { window, ordered }) => {
             let pairs = match ordered {
                 true => oracle.ordered_cooccurrence(window),
                 false => oracle.cooccurrence(window),
@@ -147,9 +151,11 @@ pub fn expected(
                 |((first, second), count)| vec![text(first), text(second), Cell::Count(count)];
             return pairs.map(row).collect();
         }
-        Question::Collocations { window, measure } => {
+        Question::Collocations { window, measure }
+        | Question::Task(Task::Collocations { window, measure }) => {
             return expected_scores(oracle, window, measure, top);
         }
+        Question::Task(task) => task,
     };
     match task {
         Task::WordCount | Task::Sort => {
@@ -184,6 +190,9 @@ pub fn expected(
                     rows.push(vec![joined(&sequence), name(number), Cell::Count(count)]);
                 }
             }
+        }
+        Task::TfIdf(_) | Task::Cooccurrence { .. } | Task::Collocations { .. } => {
+            unreachable!("they are above")
         }
         Task::RankedInvertedIndex { n } => {
             for (sequence, documents) in oracle.ranked_inverted_index(n) {

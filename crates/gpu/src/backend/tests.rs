@@ -195,3 +195,21 @@ fn devices_say_how_little_they_have() {
     let said = error.unwrap_err().to_string();
     assert!(said.contains("has 1000 bytes of memory free"), "{said}");
 }
+
+#[test]
+fn tasks_without_kernels_are_refused() {
+    let Some((device, _)) = open_faulty(1 << 20) else { return };
+    let backend = GpuBackend::new(device);
+    let (network, limits) = (network(5), Limits::default());
+    for task in [
+        Task::TfIdf(tadoc_core::TfIdfOptions::default()),
+        Task::Cooccurrence { window: 5, ordered: false },
+        Task::Collocations { window: 1, measure: tadoc_core::Measure::default() },
+    ] {
+        assert!(!GpuBackend::has_task(task));
+        let refused = backend.table(&network, task, &limits);
+        assert!(matches!(refused, Err(Error::Unsupported { .. })), "{task:?}");
+        assert!(!backend.has(&network), "{task:?} is refused before anything is loaded");
+    }
+    assert!(TASKS.into_iter().all(GpuBackend::has_task));
+}

@@ -91,10 +91,10 @@ impl<'n, K: Packed> Work<'n, K> {
         match self.task {
             Task::WordCount | Task::Sort => Task::Sort,
             Task::InvertedIndex | Task::TermVector => Task::TermVector,
-            Task::SequenceCount { n } => Task::SequenceCount { n },
             Task::SequenceCountPerDocument { n } | Task::RankedInvertedIndex { n } => {
                 Task::RankedInvertedIndex { n }
             }
+            task => task,
         }
     }
 
@@ -115,13 +115,13 @@ impl<'n, K: Packed> Work<'n, K> {
         let Self { task, limits, merge, network, .. } = self;
         let documents = network.documents().len();
         Ok(match task {
-            Task::WordCount | Task::SequenceCount { .. } => merge.counts(limits, true),
             Task::Sort => merge.counts(limits, false),
             Task::InvertedIndex => merge.documents(limits, false),
             Task::RankedInvertedIndex { .. } => merge.documents(limits, true),
             Task::TermVector | Task::SequenceCountPerDocument { .. } => {
                 merge.vectors(limits, documents)
             }
+            _ => merge.counts(limits, true),
         })
     }
 

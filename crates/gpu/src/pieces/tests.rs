@@ -144,6 +144,7 @@ fn plain(network: &Network, task: Task, limits: &Limits) -> Table {
             };
             Table::Vectors(VectorTable { ends, items, counts, sequences })
         }
+        task => panic!("GPUs do not have {task:?}"),
     }
 }
 

@@ -96,7 +96,15 @@ pub fn run(network: &ResidentNetwork, task: Task, limits: &Limits) -> Result<Dev
             let names = Names::of_sequences(sequences.rows);
             DeviceAnswer::Index(Index { names, table, with_counts: true, top })
         }
+        Task::TfIdf(_) | Task::Cooccurrence { .. } | Task::Collocations { .. } => {
+            return Err(not_here(task));
+        }
     })
+}
+
+/// A task that there are no kernels for.
+pub(crate) fn not_here(task: Task) -> Error {
+    Error::Unsupported { what: format!("the task {}", task.name()) }
 }
 
 /// How often each item occurs.

@@ -97,6 +97,7 @@ fn wanted(network: &Network, task: Task, limits: &Limits) -> Vec<Row> {
             rows.sort_by(|one, other| (&one.0, count(one)).cmp(&(&other.0, count(other))));
             cut(rows, limits.top, |row| row.0.clone())
         }
+        task => panic!("GPUs do not have {task:?}"),
     }
 }
 

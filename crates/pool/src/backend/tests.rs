@@ -2,17 +2,18 @@
 
 use std::sync::Arc;
 
-use tadoc_core::Strategy;
 use tadoc_core::answer::Answer;
+use tadoc_core::{Measure, Norm, Strategy, TfIdfOptions};
 
 use super::*;
 use crate::Patience;
 use crate::medium::simulated::Simulated;
 use crate::testing::{ARCHIVE, random};
-use tadoc_tasks::Work;
+use tadoc_core::Array;
 use tadoc_tasks::reference::{Shape, rows, view};
+use tadoc_tasks::{CpuBackend, Work};
 
-const TASKS: [Task; 7] = [
+const TASKS: [Task; 10] = [
     Task::WordCount,
     Task::Sort,
     Task::InvertedIndex,
@@ -20,6 +21,14 @@ const TASKS: [Task; 7] = [
     Task::SequenceCount { n: 3 },
     Task::SequenceCountPerDocument { n: 2 },
     Task::RankedInvertedIndex { n: 2 },
+    Task::TfIdf(TfIdfOptions {
+        norm: Norm::L2,
+        use_idf: true,
+        smooth_idf: true,
+        sublinear_tf: false,
+    }),
+    Task::Cooccurrence { window: 4, ordered: false },
+    Task::Collocations { window: 2, measure: Measure::LogLikelihood },
 ];
 const ROOM: usize = 8 << 20;
 
@@ -111,6 +120,69 @@ fn power_is_lost_in_every_task() {
                 let image = medium.image(|| random(&mut seed));
                 run(&Arc::new(Simulated::from_image(&image, ROOM))).unwrap();
             }
+        }
+    }
+}
+
+/// How many different terms each document has, and the length of every rule.
+struct Custom;
+
+impl CustomTask for Custom {
+    type Answer = (Array<u32>, Array<u64>);
+
+    fn name(&self) -> &str {
+        "custom"
+    }
+
+    fn key(&self) -> Vec<u8> {
+        b"custom 1".to_vec()
+    }
+
+    fn run(&self, phases: &mut Phases<'_, '_>) -> tadoc_core::Result<Self::Answer> {
+        let network = phases.view().network();
+        let terms = phases.view().terms().len();
+        let distinct =
+            phases.documents("distinct", |&count| count <= terms, |_, found| found.len() as u32)?;
+        let lengths = phases.fold(
+            "lengths",
+            |_| true,
+            |body, of_rule| {
+                let length =
+                    |&symbol: &u32| network.grammar().rule_of(symbol).map_or(1_u64, of_rule);
+                body.iter().map(length).sum()
+            },
+        )?;
+        Ok((distinct, lengths))
+    }
+}
+
+/// A task that is none of the pool's: the same in memory, finished and found again, and through losses of power.
+#[test]
+fn power_is_lost_in_a_custom_task() {
+    let view = corpus();
+    let mut seed = 7;
+    let (distinct, lengths) = CpuBackend::default().run(&view, &Custom, 1 << 20).unwrap();
+    assert_eq!(&lengths[..], view.network().lengths());
+    for persist in [Persist::Phase, Persist::Operation] {
+        let run = |medium: &Arc<Simulated>| {
+            let pool = Pool::over(medium.clone(), ARCHIVE).ok()?;
+            let backend = PoolBackend::new(pool, persist);
+            let found = backend.run(&view, &Custom, 1 << 20).ok()?;
+            assert_eq!((&found.0[..], &found.1[..]), (&distinct[..], &lengths[..]), "{persist}");
+            let pool = backend.pool();
+            Some(pool.resumptions().last().unwrap().finished.len())
+        };
+        let whole = Arc::new(Simulated::new(ROOM));
+        assert_eq!(run(&whole), Some(0));
+        for _ in 0..8 {
+            let event = random(&mut seed) % whole.events();
+            let medium = Arc::new(Simulated::new(ROOM));
+            medium.power_goes_at(event);
+            assert_eq!(run(&medium), None, "event {event}");
+            let image = medium.image(|| random(&mut seed));
+            let medium = Arc::new(Simulated::from_image(&image, ROOM));
+            run(&medium).unwrap();
+            assert!(run(&medium).unwrap() > 0, "it is found finished");
         }
     }
 }

@@ -6,7 +6,7 @@ mod vectors;
 
 pub use counts::{RankedCounts, SortedCounts};
 pub use documents::DocumentsOfKeys;
-pub use vectors::{KeysOfDocuments, Vectors};
+pub use vectors::{Cell, KeysOfDocuments, Vectors};
 
 use std::ops::Range;
 

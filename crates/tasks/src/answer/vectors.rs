@@ -1,16 +1,18 @@
-//! Documents with their keys and counts.
+//! Documents with their keys, and a number of each: counts, or weights.
 
 use std::iter::once;
+use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tadoc_core::answer::columns::TERM_VECTORS;
+use bytemuck::Pod;
+use tadoc_core::answer::columns::{TERM_VECTORS, TERM_WEIGHTS};
 use tadoc_core::answer::{Answer, Column, Entries, Labels, Position, Rows, Value};
 
 use super::for_each_run;
 use crate::Result;
-use crate::entry::{Count, Key};
-use crate::vectors::{COUNTS, ENDS, KEYS};
+use crate::entry::Key;
+use crate::vectors::{CELLS, ENDS, KEYS};
 use crate::work::Blocks;
 
 /// Rows that become one part of an answer, at least.
@@ -28,26 +30,68 @@ pub struct Vectors {
 }
 
 impl Vectors {
-    fn rows(&self) -> u64 {
-        self.blocks.section::<u64>(self.block, ENDS).last().copied().unwrap_or(0)
+    /// How many entries it has.
+    pub fn rows(&self) -> u64 {
+        self.section::<u64>(ENDS).last().copied().unwrap_or(0)
+    }
+
+    /// A section of it.
+    pub fn section<T: Pod>(&self, section: usize) -> &[T] {
+        self.blocks.section(self.block, section)
     }
 }
 
-/// Documents, each with its keys: by count descending, then key ascending.
-pub struct KeysOfDocuments<K> {
+/// What there is of a key in a document.
+pub trait Cell: Pod + Send + Sync {
+    /// The columns of rows with it.
+    const COLUMNS: &'static [Column];
+
+    /// How it is shown.
+    fn value(self) -> Value<'static>;
+}
+
+impl Cell for u32 {
+    const COLUMNS: &'static [Column] = TERM_VECTORS;
+
+    #[inline]
+    fn value(self) -> Value<'static> {
+        Value::Count(self.into())
+    }
+}
+
+impl Cell for u64 {
+    const COLUMNS: &'static [Column] = TERM_VECTORS;
+
+    #[inline]
+    fn value(self) -> Value<'static> {
+        Value::Count(self)
+    }
+}
+
+impl Cell for f64 {
+    const COLUMNS: &'static [Column] = TERM_WEIGHTS;
+
+    #[inline]
+    fn value(self) -> Value<'static> {
+        Value::Real(self)
+    }
+}
+
+/// Documents, each with its keys, in the order in which they were put.
+pub struct KeysOfDocuments<K, C> {
     vectors: Vec<Vectors>,
     /// Numbers of documents in the corpus, by place.
     documents: Arc<[u32]>,
-    keys: std::marker::PhantomData<K>,
+    kind: PhantomData<(K, C)>,
 }
 
-impl<K: Key> KeysOfDocuments<K> {
+impl<K: Key, C: Cell> KeysOfDocuments<K, C> {
     /// The vectors of all documents, in order.
     pub fn new(vectors: Vec<Vectors>, documents: Arc<[u32]>) -> Self {
-        Self { vectors, documents, keys: std::marker::PhantomData }
+        Self { vectors, documents, kind: PhantomData }
     }
 
-    fn rows<'a>(&'a self, labels: Labels<'a>, vectors: &'a [Vectors]) -> VectorRows<'a, K> {
+    fn rows<'a>(&'a self, labels: Labels<'a>, vectors: &'a [Vectors]) -> VectorRows<'a, K, C> {
         let mut end = 0;
         let ends = vectors.iter().map(|vectors| {
             end += vectors.rows();
@@ -59,34 +103,34 @@ impl<K: Key> KeysOfDocuments<K> {
 }
 
 /// The vectors of some blocks.
-struct VectorRows<'a, K> {
-    answer: &'a KeysOfDocuments<K>,
+struct VectorRows<'a, K, C> {
+    answer: &'a KeysOfDocuments<K, C>,
     labels: Labels<'a>,
     vectors: &'a [Vectors],
     /// Where the rows of each block end.
     ends: Vec<u64>,
 }
 
-impl<K: Key> VectorRows<'_, K> {
-    /// Calls `each` with the place of a document, the keys of its block, the place of a key among them and its count, for every row of a range.
-    fn for_each(&self, rows: Range<u64>, mut each: impl FnMut(usize, &[K], usize, u64)) {
+impl<K: Key, C: Cell> VectorRows<'_, K, C> {
+    /// Calls `each` with the place of a document, the keys of its block, the place of a key among them and what there is of it, for every row of a range.
+    fn for_each(&self, rows: Range<u64>, mut each: impl FnMut(usize, &[K], usize, Value<'static>)) {
         for_each_run(&self.ends, rows, |place, rows| {
             let vectors = &self.vectors[place];
             let before = self.ends[place] - vectors.rows();
-            let ends = vectors.blocks.section::<u64>(vectors.block, ENDS);
-            let keys = vectors.blocks.section::<K>(vectors.block, KEYS);
-            let counts = vectors.blocks.section::<K::Count>(vectors.block, COUNTS);
+            let ends = vectors.section::<u64>(ENDS);
+            let keys = vectors.section::<K>(KEYS);
+            let cells = vectors.section::<C>(CELLS);
             for_each_run(ends, rows.start - before..rows.end - before, |document, rows| {
                 let rows = rows.start as usize..rows.end as usize;
-                for (place, count) in rows.clone().zip(&counts[rows]) {
-                    each(vectors.first as usize + document, keys, place, count.get());
+                for (place, cell) in rows.clone().zip(&cells[rows]) {
+                    each(vectors.first as usize + document, keys, place, cell.value());
                 }
             });
         });
     }
 }
 
-impl<K: Key> Rows for VectorRows<'_, K> {
+impl<K: Key, C: Cell> Rows for VectorRows<'_, K, C> {
     fn columns(&self) -> &'static [Column] {
         self.answer.columns()
     }
@@ -96,29 +140,29 @@ impl<K: Key> Rows for VectorRows<'_, K> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        self.for_each(rows, |document, keys, place, count| {
+        self.for_each(rows, |document, keys, place, value| {
             self.labels.terms.ask_ahead(keys, place, |key| once(key.number()));
             let number = self.answer.documents[document];
             let document = Value::Text(self.labels.documents.get(number));
             let term = Value::Text(self.labels.terms.get(keys[place].number()));
-            each(&[document, term, Value::Count(count)]);
+            each(&[document, term, value]);
         });
     }
 }
 
 /// All vectors as a matrix.
-struct VectorEntries<'a, K> {
-    rows: VectorRows<'a, K>,
+struct VectorEntries<'a, K, C> {
+    rows: VectorRows<'a, K, C>,
     /// The column of every term: those that occur have one, in their order.
     columns: Vec<u32>,
     column_count: u64,
 }
 
-impl<'a, K: Key> VectorEntries<'a, K> {
-    fn new(rows: VectorRows<'a, K>) -> Self {
+impl<'a, K: Key, C: Cell> VectorEntries<'a, K, C> {
+    fn new(rows: VectorRows<'a, K, C>) -> Self {
         let mut columns = vec![0_u32; rows.labels.terms.len() as usize];
         for vectors in rows.vectors {
-            let keys = vectors.blocks.section::<K>(vectors.block, KEYS);
+            let keys = vectors.section::<K>(KEYS);
             keys.iter().for_each(|key| columns[key.number() as usize] = 1);
         }
         let mut count = 0;
@@ -129,7 +173,7 @@ impl<'a, K: Key> VectorEntries<'a, K> {
     }
 }
 
-impl<K: Key> Rows for VectorEntries<'_, K> {
+impl<K: Key, C: Cell> Rows for VectorEntries<'_, K, C> {
     fn columns(&self) -> &'static [Column] {
         self.rows.columns()
     }
@@ -143,22 +187,22 @@ impl<K: Key> Rows for VectorEntries<'_, K> {
     }
 }
 
-impl<K: Key> Entries for VectorEntries<'_, K> {
+impl<K: Key, C: Cell> Entries for VectorEntries<'_, K, C> {
     fn shape(&self) -> (u64, u64) {
         (self.rows.answer.documents.len() as u64, self.column_count)
     }
 
     fn visit_entries(&self, rows: Range<u64>, each: &mut dyn FnMut(u64, u64, Value<'_>)) {
-        self.rows.for_each(rows, |document, keys, place, count| {
+        self.rows.for_each(rows, |document, keys, place, value| {
             let column = self.columns[keys[place].number() as usize];
-            each(document as u64, column.into(), Value::Count(count));
+            each(document as u64, column.into(), value);
         });
     }
 }
 
-impl<K: Key> Answer for KeysOfDocuments<K> {
+impl<K: Key, C: Cell> Answer for KeysOfDocuments<K, C> {
     fn columns(&self) -> &'static [Column] {
-        TERM_VECTORS
+        C::COLUMNS
     }
 
     fn next_part<'a>(

@@ -9,6 +9,7 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use bytemuck::Pod;
 
@@ -101,7 +102,7 @@ impl<H: Key, V: Pod> Grouping<H, V> {
     pub(super) const BYTES: u64 = 2 + 3 * (size_of::<H>() + size_of::<V>()) as u64;
 
     /// For at most about so many records.
-    pub(super) fn new(layout: Layout, most: u64) -> Self {
+    fn new(layout: Layout, most: u64) -> Self {
         let most = most as usize;
         Self {
             layout,
@@ -121,28 +122,63 @@ impl<H: Key, V: Pod> Grouping<H, V> {
         self.values.push(value);
     }
 
-    /// Appends the records to a block.
-    pub(super) fn put(mut self, block: &mut BlockBuilder<'_>) {
+    /// Appends the records to a block, and forgets them.
+    fn put(&mut self, block: &mut BlockBuilder<'_>) {
         let mut sum = 0;
-        let places = &mut self.sizes;
-        for place in &mut *places {
+        for place in &mut self.sizes {
             sum += std::mem::replace(place, sum);
         }
-        let mut keys = vec![H::zeroed(); self.lows.len()];
-        let mut values = vec![V::zeroed(); self.values.len()];
-        let records = self.lows.iter().zip(&self.values);
-        for (&bucket, (&low, &value)) in self.buckets.iter().zip(records) {
-            let place = &mut places[bucket as usize];
-            keys[*place as usize] = low;
-            values[*place as usize] = value;
-            *place += 1;
-        }
-        // Each place is the end of its bucket now.
-        block.put(places);
-        block.put(&keys);
+        let starts = &self.sizes;
+        let ends = starts[1..].iter().copied().chain([sum]);
+        block.put(&ends.collect::<Vec<_>>());
+        self.put_row(&self.lows, block);
         if size_of::<V>() > 0 {
-            block.put(&values);
+            self.put_row(&self.values, block);
         }
+        self.sizes.fill(0);
+        self.buckets.clear();
+        self.lows.clear();
+        self.values.clear();
+    }
+
+    /// Appends a row with what is of each bucket together, while sizes are starts.
+    fn put_row<T: Pod>(&self, row: &[T], block: &mut BlockBuilder<'_>) {
+        let mut places = self.sizes.clone();
+        block.put_with(row.len(), |into: &mut [T]| {
+            for (&bucket, &value) in self.buckets.iter().zip(row) {
+                let place = &mut places[bucket as usize];
+                into[*place as usize] = value;
+                *place += 1;
+            }
+        });
+    }
+}
+
+/// The groupings of a phase, which are used again from operation to operation.
+pub(super) struct Groupings<H, V> {
+    layout: Layout,
+    most: u64,
+    idle: Mutex<Vec<Grouping<H, V>>>,
+}
+
+impl<H: Key, V: Pod + Send> Groupings<H, V> {
+    /// Each for at most about so many records.
+    pub(super) fn new(layout: Layout, most: u64) -> Self {
+        Self { layout, most, idle: Mutex::default() }
+    }
+
+    /// Makes the block of what `fill` puts in.
+    pub(super) fn make(
+        &self,
+        block: &mut BlockBuilder<'_>,
+        fill: impl FnOnce(&mut Grouping<H, V>),
+    ) {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = idle().pop();
+        let mut grouping = kept.unwrap_or_else(|| Grouping::new(self.layout, self.most));
+        fill(&mut grouping);
+        grouping.put(block);
+        idle().push(grouping);
     }
 }
 
@@ -380,13 +416,14 @@ mod tests {
             let layout = Layout::new(70, 64, keys.len() as u64, at_once);
             prop_assert!(layout.low_bits <= 64);
             let mut work = Work::volatile(0);
+            let groupings = Groupings::<u64, u32>::new(layout, 50);
             let chunks: Vec<&[u128]> = keys.chunks(97).collect();
             let blocks = work.append("keys", chunks.len(), |_, _| Some(true), |operation, block| {
-                let mut grouping = Grouping::<u64, u32>::new(layout, 50);
-                for (place, &key) in (0..).zip(chunks[operation]) {
-                    grouping.push(key, 97 * operation as u32 + place);
-                }
-                grouping.put(block);
+                groupings.make(block, |grouping| {
+                    for (place, &key) in (0..).zip(chunks[operation]) {
+                        grouping.push(key, 97 * operation as u32 + place);
+                    }
+                });
                 Ok(())
             }).unwrap();
             let records = Records::<u64, u32>::new(blocks, 0..chunks.len());

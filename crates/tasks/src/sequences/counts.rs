@@ -1,6 +1,6 @@
-//! Counting sequences: every one where it is met, times how often that place occurs.
+//! Counting sequences or pairs: every one where it is met, times how often that place occurs.
 //!
-//! Phase `windows` makes the sequences of root and rules and [groups](super::buckets) them; those of the root, which count once, are bare
+//! Phase `windows` makes those of root and rules and [groups](super::buckets) them; those of the root, which count once, are bare
 //! keys, those of rules have the rule's weight. Phase `counts` takes a piece of the keys at a time, sorts it in the cache, adds up runs of
 //! equal keys and puts them in the order of the answer. The answer reads its rows where that phase has put them.
 //!
@@ -9,16 +9,16 @@
 
 use std::marker::PhantomData;
 
-use tadoc_core::answer::columns::SEQUENCE_COUNTS;
+use tadoc_core::Limits;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 
-use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
+use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
 use super::keys::Key;
 use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
-use super::runs::{RankedPosition, RunRows, are_ranked, put_ranked};
+use super::runs::{RankedPosition, RunRows, Shape, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
-use super::source::{Source, Stretch};
+use super::source::{Crossings, Source, Stretch};
 use super::{Budget, weights};
 use crate::Result;
 use crate::pruned::Pruned;
@@ -37,14 +37,15 @@ pub(super) struct Occurrences<H> {
 }
 
 impl<H: Key> Occurrences<H> {
-    pub(super) fn new<K: Key>(
+    pub(super) fn new<'n, K: Key>(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        source: &Source<impl Crossings<'n, K>, K>,
         pruned: &Pruned,
         packing: Packing,
     ) -> Result<Self> {
         let budget = Budget::new(work);
         let weights = weights::of_rules(work, source.scope(), pruned)?;
+        let weights = &weights[..];
         // Records of rules are the larger ones.
         let most = budget.records(Grouping::<H, u64>::BYTES);
         let at_once = budget.records(bytes_to_count::<H>());
@@ -60,24 +61,22 @@ impl<H: Key> Occurrences<H> {
                 packing.is_sequence(key) && weight <= longest
             }),
         };
+        let of_root_at_once = Groupings::<H, ()>::new(layout, most);
+        let of_rules_at_once = Groupings::<H, u64>::new(layout, most);
         let windows =
             work.append("windows", stretches.len(), are_windows, |operation, block| {
                 match stretches[operation].clone() {
-                    Stretch::Root(stretch) => {
-                        let mut grouping = Grouping::<H, ()>::new(layout, most);
+                    Stretch::Root(stretch) => of_root_at_once.make(block, |grouping| {
                         source.of_root(stretch, |_, key| grouping.push(key, ()));
-                        grouping.put(block);
-                    }
-                    Stretch::Rules(rules) => {
-                        let mut grouping = Grouping::<H, u64>::new(layout, most);
+                    }),
+                    Stretch::Rules(rules) => of_rules_at_once.make(block, |grouping| {
                         for rule in rules {
                             let weight = weights[rule as usize];
                             if weight > 0 {
                                 source.of_rule(rule, |key| grouping.push(key, weight));
                             }
                         }
-                        grouping.put(block);
-                    }
+                    }),
                 }
                 Ok(())
             })?;
@@ -86,9 +85,9 @@ impl<H: Key> Occurrences<H> {
         Ok(Self { layout, root, rules })
     }
 
-    /// Pieces that fit into memory.
-    pub(super) fn pieces(&self, work: &Work<'_>) -> Vec<Piece<H>> {
-        let at_once = Budget::new(work).records(bytes_to_count::<H>());
+    /// Pieces that fit into memory where a row takes so many bytes more than it does to be counted.
+    pub(super) fn pieces(&self, work: &Work<'_>, bytes_of_a_row: u64) -> Vec<Piece<H>> {
+        let at_once = Budget::new(work).records(bytes_to_count::<H>() + bytes_of_a_row);
         pieces(self.layout, &[&self.root, &self.rules], at_once)
     }
 }
@@ -147,27 +146,31 @@ fn count_sorted<H: Key>(
     }
 }
 
-/// Sequences with their occurrences: by occurrences descending, then sequence ascending.
+/// Sequences or pairs with their occurrences: by occurrences descending, then by key.
 pub(super) struct SequenceCounts<K, H> {
+    shape: Shape,
     packing: Packing,
     layout: Layout,
     ranked: Blocks,
     top: u64,
+    /// The number of the document that all are of, if rows show it.
+    document: Option<u32>,
     kind: PhantomData<(K, H)>,
 }
 
 impl<K: Key, H: Key> SequenceCounts<K, H> {
-    pub(super) fn new(
+    pub(super) fn new<'n>(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        source: &Source<impl Crossings<'n, K>, K>,
         pruned: &Pruned,
         packing: Packing,
-        least: u64,
-        top: Option<usize>,
+        shape: Shape,
+        limits: &Limits,
     ) -> Result<Self> {
+        let Limits { least, top, .. } = *limits;
         let occurrences = Occurrences::<H>::new(work, source, pruned, packing)?;
         let Occurrences { layout, root, rules } = &occurrences;
-        let pieces = occurrences.pieces(work);
+        let pieces = occurrences.pieces(work, 0);
         let top = top.unwrap_or(usize::MAX);
         let are_rows = |operation: usize, block: Block<'_>| {
             are_ranked::<K, H>(block, packing, *layout, &pieces[operation].buckets)
@@ -184,13 +187,21 @@ impl<K: Key, H: Key> SequenceCounts<K, H> {
             put_ranked(block, piece.buckets.start, &keys, &runs);
             Ok(())
         })?;
-        Ok(Self { packing, layout: *layout, ranked, top: top as u64, kind: PhantomData })
+        let (top, document, kind) = (top as u64, None, PhantomData);
+        Ok(Self { shape, packing, layout: *layout, ranked, top, document, kind })
+    }
+}
+
+impl<K, H> SequenceCounts<K, H> {
+    /// The same with a document in every row.
+    pub(super) fn with_document(self, number: u32) -> Self {
+        Self { shape: Shape::Documents, document: Some(number), ..self }
     }
 }
 
 impl<K: Key, H: Key> Answer for SequenceCounts<K, H> {
     fn columns(&self) -> &'static [Column] {
-        SEQUENCE_COUNTS
+        self.shape.columns()
     }
 
     fn next_part<'a>(
@@ -200,8 +211,9 @@ impl<K: Key, H: Key> Answer for SequenceCounts<K, H> {
     ) -> Result<Option<Box<dyn Rows + 'a>>> {
         let [below, block, within, _] = at.state();
         let mut behind = RankedPosition { below, block, within };
-        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, false);
-        rows.push_ranked(&[], &self.ranked, 0..self.ranked.len(), self.top, &mut behind);
+        let document = self.document.map_or(&[][..], |number| labels.documents[number as usize]);
+        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, self.shape);
+        rows.push_ranked(document, &self.ranked, 0..self.ranked.len(), self.top, &mut behind);
         *at = Position::new([behind.below, behind.block, behind.within, 0]);
         Ok((!rows.is_empty()).then(|| Box::new(rows) as Box<dyn Rows>))
     }

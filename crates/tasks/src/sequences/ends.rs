@@ -11,7 +11,7 @@ use tadoc_core::{Array, Network};
 
 use super::keys::{Key, is_masked};
 use crate::Result;
-use crate::work::{Starts, Work};
+use crate::work::{Starts, Work, level_end};
 
 /// The first and last items of a rule, packed: `n - 1`, or all of a shorter rule. The head has their number as its tag.
 pub(super) type Ends<H> = [H; 2];
@@ -88,11 +88,6 @@ pub(super) fn make<H: Key>(
             *own = of_rule(network, reach, rule, below);
         }
     })
-}
-
-/// Where the level of a rule ends.
-pub(super) fn level_end(levels: &[u32], rule: u32) -> u32 {
-    levels[levels.partition_point(|&start| start <= rule)]
 }
 
 fn of_rule<H: Key>(

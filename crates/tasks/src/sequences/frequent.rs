@@ -9,7 +9,7 @@ use super::buckets::{Layout, Piece};
 use super::counts::{Occurrences, count};
 use super::keys::Key;
 use super::labels::Packing;
-use super::source::Source;
+use super::source::Sequences;
 use crate::Result;
 use crate::pruned::Pruned;
 use crate::work::{Block, Blocks, Work};
@@ -26,14 +26,14 @@ pub(super) struct Frequent<K, H> {
 impl<K: Key, H: Key> Frequent<K, H> {
     pub(super) fn new(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        source: &Sequences<'_, K, H>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,
     ) -> Result<Self> {
         let occurrences = Occurrences::<H>::new(work, source, pruned, packing)?;
         let Occurrences { layout, root, rules } = &occurrences;
-        let pieces = occurrences.pieces(work);
+        let pieces = occurrences.pieces(work, 0);
         // They are searched and not shown: whatever they are, a question has an answer.
         let are_keys = |_, block: Block<'_>| block.section::<H>(0).map(|_| true);
         let keys =

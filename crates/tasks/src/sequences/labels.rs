@@ -1,6 +1,6 @@
 //! What rows show for packed sequences.
 
-use tadoc_core::answer::{Labels, Value};
+use tadoc_core::answer::Labels;
 use tadoc_core::task::LONGEST_SEQUENCE;
 
 use super::keys::{Key, is_masked};
@@ -36,11 +36,11 @@ impl Packing {
 
     /// Calls `each` with the texts of a sequence.
     #[inline]
-    pub(super) fn show(self, labels: Labels<'_>, key: impl Key, each: impl FnOnce(Value<'_>)) {
+    pub(super) fn show(self, labels: Labels<'_>, key: impl Key, each: impl FnOnce(&[&[u8]])) {
         let mut terms: [&[u8]; LONGEST_SEQUENCE] = [&[]; LONGEST_SEQUENCE];
         for (text, term) in terms[..self.n].iter_mut().rev().zip(self.terms(key)) {
             *text = labels.terms.get(term);
         }
-        each(Value::Terms(&terms[..self.n]));
+        each(&terms[..self.n]);
     }
 }

@@ -1,4 +1,5 @@
-//! The tasks over sequences of terms: how often they occur, in all, in each document, and in which documents.
+//! The tasks over sequences of terms: how often they occur, in all, in each document, and in which documents; and those over
+//! pairs of terms that stand near each other.
 //!
 //! A sequence is of `n` terms that follow each other in one document. It is made where it crosses a border between symbols, so a
 //! grammar has about as many places of sequences as symbols, however often they occur. Everything that is kept for each place or for each
@@ -11,11 +12,13 @@
 //! `ranking` puts rows by count. `counts`, `per_document` and `ranked` have a task each, with its cost.
 
 mod buckets;
+mod collocations;
 mod counts;
 mod ends;
 mod frequent;
 mod keys;
 mod labels;
+mod pairs;
 mod per_document;
 mod ranked;
 mod ranking;
@@ -33,12 +36,17 @@ use tadoc_core::answer::Answer;
 use tadoc_core::{Limits, Network, Strategy, Task};
 
 use self::buckets::MOST_BUCKET_BITS;
+use self::collocations::Collocations;
 use self::counts::SequenceCounts;
 use self::keys::{Key, TAG_BITS, Wide, bits_for};
 use self::labels::Packing;
+use self::pairs::Pairs;
 use self::per_document::SequenceVectors;
 use self::ranked::RankedIndex;
+use self::runs::Shape;
 use self::source::Source;
+use self::windows::Windows;
+use crate::plan::sole_document;
 use crate::pruned::Pruned;
 use crate::work::Work;
 use crate::{Error, Result};
@@ -79,7 +87,7 @@ pub(crate) fn reason(task: Task) -> &'static str {
     }
 }
 
-/// Answers one of the tasks over sequences.
+/// Answers one of the tasks over sequences or pairs.
 pub(crate) fn answer(
     work: &mut Work<'_>,
     network: &Network,
@@ -91,8 +99,12 @@ pub(crate) fn answer(
     let n = task.terms_of_a_key();
     let items = network.grammar().token_count();
     let packing = Packing { n, bits: bits_for(items), items };
-    let asked = Asked { packing, task, strategy, least: limits.least, top: limits.top };
+    let asked = Asked { packing, task, strategy, limits };
     match packing.key_bits() {
+        // Two terms always fit.
+        _ if matches!(task, Task::Cooccurrence { .. } | Task::Collocations { .. }) => {
+            asked.answer_pairs(work, network, pruned)
+        }
         ..=64 => asked.answer::<u64, u64>(work, network, pruned),
         65..=128 if packing.fits::<u64>() => asked.answer::<u128, u64>(work, network, pruned),
         65..=128 => asked.answer::<u128, u128>(work, network, pruned),
@@ -109,15 +121,14 @@ impl Packing {
 }
 
 /// What is asked.
-struct Asked {
+struct Asked<'l> {
     packing: Packing,
     task: Task,
     strategy: Strategy,
-    least: u64,
-    top: Option<usize>,
+    limits: &'l Limits,
 }
 
-impl Asked {
+impl Asked<'_> {
     /// With keys `K`, of which most is kept in an `H`.
     fn answer<K: Key, H: Key>(
         self,
@@ -125,13 +136,20 @@ impl Asked {
         network: &Network,
         pruned: &Pruned,
     ) -> Result<Box<dyn Answer>> {
-        let Self { packing, task, strategy, least, top } = self;
-        let source = Source::<K, H>::new(work, network, packing, strategy)?;
+        let Self { packing, task, strategy, limits } = self;
+        let Limits { least, top, .. } = *limits;
+        let windows = Windows::<K, H>::new(work, network, packing)?;
+        let source = Source::new(work, windows, packing, strategy)?;
         // In longer texts something could occur more often in a document than 32 bits can say.
         let is_short = network.length() <= u32::MAX.into();
         Ok(match task {
-            Task::SequenceCount { .. } => {
-                Box::new(SequenceCounts::new(work, &source, pruned, packing, least, top)?)
+            Task::SequenceCountPerDocument { .. }
+                if let Some(document) = sole_document(network) =>
+            {
+                let shape = Shape::Sequences;
+                let counts =
+                    SequenceCounts::<K, H>::new(work, &source, pruned, packing, shape, limits)?;
+                Box::new(counts.with_document(network.documents()[document as usize]))
             }
             Task::SequenceCountPerDocument { .. } => {
                 Box::new(SequenceVectors::new(work, &source, pruned, packing, least, top)?)
@@ -141,6 +159,40 @@ impl Asked {
             }
             Task::RankedInvertedIndex { .. } => {
                 Box::new(RankedIndex::new::<u64>(work, &source, pruned, packing, least, top)?)
+            }
+            _ => {
+                let shape = Shape::Sequences;
+                let counts =
+                    SequenceCounts::<K, H>::new(work, &source, pruned, packing, shape, limits)?;
+                Box::new(counts)
+            }
+        })
+    }
+
+    /// Those over pairs.
+    fn answer_pairs(
+        self,
+        work: &mut Work<'_>,
+        network: &Network,
+        pruned: &Pruned,
+    ) -> Result<Box<dyn Answer>> {
+        let Self { packing, task, strategy, limits } = self;
+        let source = |work: &mut Work<'_>, window: usize, ordered: bool| {
+            let pairs = Pairs::new(work, network, packing, window, ordered)?;
+            Source::new(work, pairs, packing, strategy)
+        };
+        Ok(match task {
+            Task::Collocations { window, measure } => {
+                let source = source(work, window, true)?;
+                let scored =
+                    Collocations::new(work, &source, pruned, packing, window, measure, limits)?;
+                Box::new(scored)
+            }
+            Task::Cooccurrence { window, ordered } => {
+                let (source, shape) = (source(work, window, ordered)?, Shape::Pairs);
+                let counts =
+                    SequenceCounts::<u64, u64>::new(work, &source, pruned, packing, shape, limits)?;
+                Box::new(counts)
             }
             task => return Err(Error::Unsupported { what: task.name().to_string() }),
         })

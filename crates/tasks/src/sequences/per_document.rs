@@ -15,16 +15,16 @@ use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 
 use super::Budget;
-use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
+use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
 use super::counts::{bytes_to_count, count};
 use super::frequent::Frequent;
 use super::keys::Key;
 use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
 use super::rule_documents::RulesOf;
-use super::runs::{Place, RankedPosition, RunRows, are_ranked, put_ranked};
+use super::runs::{Place, RankedPosition, RunRows, Shape, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
-use super::source::Source;
+use super::source::Sequences;
 use crate::Result;
 use crate::check::are_ends;
 use crate::entry::{Entry, Key as _};
@@ -77,7 +77,7 @@ struct Large<H> {
 impl<K: Key, H: Key> SequenceVectors<K, H> {
     pub(super) fn new(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        source: &Sequences<'_, K, H>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,
@@ -115,18 +115,19 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
                     && keys.iter().all(|&key| packing.is_sequence(key)),
             )
         };
+        let groupings = Groupings::<H, u64>::new(layout, most);
         let phase = "sequences of documents";
         let documents = work.append(phase, operations.len(), are_rows, |operation, block| {
             if operations[operation].is_cut() {
-                let mut grouping = Grouping::<H, u64>::new(layout, most);
-                walkers.walk(operation, |stretch, found| {
-                    source.of_root(stretch.root.clone(), |_, key| grouping.push(key, 1));
-                    for entry in found.iter() {
-                        let count = entry.count();
-                        source.of_rule(entry.key().number(), |key| grouping.push(key, count));
-                    }
+                groupings.make(block, |grouping| {
+                    walkers.walk(operation, |stretch, found| {
+                        source.of_root(stretch.root.clone(), |_, key| grouping.push(key, 1));
+                        for entry in found.iter() {
+                            let count = entry.count();
+                            source.of_rule(entry.key().number(), |key| grouping.push(key, count));
+                        }
+                    });
                 });
-                grouping.put(block);
                 return Ok(());
             }
             let (mut ends, mut keys, mut runs) = (Vec::new(), Vec::new(), Vec::new());
@@ -268,7 +269,7 @@ impl<K: Key, H: Key> Answer for SequenceVectors<K, H> {
     ) -> Result<Option<Box<dyn Rows + 'a>>> {
         let name = |place: u32| labels.documents.get(self.numbers[place as usize]);
         let [first, mut state @ ..] = at.state();
-        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, true);
+        let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, Shape::Documents);
         let mut next = first as usize;
         while let Some(contents) = self.order.get(next) {
             let is_whole = match *contents {

@@ -7,6 +7,7 @@
 //! Phase `sites` groups the sites of all sequences by key. The answer is made of them while it is given, a few pieces at a time. Cost: O(symbols) to
 //! sort, the rules that each document uses, and the rows of the answer. In the pool: a key and 4 bytes for each site, and the documents
 //! of rules. Memory: some pieces for each thread, of which each stops when it has many rows and goes on when they have been given.
+//! Where all is of one document, sequences are counted as they are over the whole corpus, and given by key.
 
 use std::cmp::Reverse;
 use std::ops::Range;
@@ -18,13 +19,15 @@ use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
 use tadoc_core::parallel;
 
 use super::Budget;
-use super::buckets::{Grouping, Layout, Piece, Records, are_grouped, pieces};
+use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
+use super::counts::{Occurrences, count};
 use super::keys::Key;
 use super::labels::Packing;
 use super::rule_documents::RuleDocuments;
 use super::sort::{Record, Sorter};
-use super::source::{Source, Stretch};
+use super::source::{Sequences, Stretch};
 use crate::entry::{self, Count};
+use crate::plan::sole_document;
 use crate::pruned::Pruned;
 use crate::work::{Block, Work};
 use crate::{Error, Result};
@@ -40,10 +43,8 @@ pub(super) struct RankedIndex<K, H, C> {
     documents: Arc<[u32]>,
     packing: Packing,
     layout: Layout,
-    /// Sites by key: documents by place, and behind them rules.
-    sites: Records<H, u32>,
+    met: Met<H, C>,
     pieces: Vec<Piece<H>>,
-    of_rules: RuleDocuments<C>,
     least: u64,
     top: usize,
     /// A piece stops when it has so many rows.
@@ -51,11 +52,19 @@ pub(super) struct RankedIndex<K, H, C> {
     kind: std::marker::PhantomData<K>,
 }
 
+/// Where sequences are met.
+enum Met<H, C> {
+    /// At sites, by key: documents by place, and behind them rules, whose documents are known.
+    Sites(Records<H, u32>, RuleDocuments<C>),
+    /// In one document, by place: how often is enough.
+    Sole(u32, Occurrences<H>),
+}
+
 impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
     /// With rules as keys that have counts of this width.
     pub(super) fn new<R: entry::Key<Count = C>>(
         work: &mut Work<'_>,
-        source: &Source<'_, K, H>,
+        source: &Sequences<'_, K, H>,
         pruned: &Pruned,
         packing: Packing,
         least: u64,
@@ -66,6 +75,23 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
         if documents + u64::from(pruned.rules()) > u32::MAX.into() {
             let what = format!("{documents} documents and {} rules", pruned.rules());
             return Err(Error::Unsupported { what });
+        }
+        let top = top.unwrap_or(usize::MAX);
+        let index = |layout, met, pieces, rows_at_once| Self {
+            documents: network.documents().clone(),
+            packing,
+            layout,
+            met,
+            pieces,
+            least,
+            top,
+            rows_at_once,
+            kind: std::marker::PhantomData,
+        };
+        if let Some(document) = sole_document(network) {
+            let occurrences = Occurrences::new(work, source, pruned, packing)?;
+            let pieces = occurrences.pieces(work, size_of::<(K, u64, u32, C)>() as u64);
+            return Ok(index(occurrences.layout, Met::Sole(document, occurrences), pieces, 0));
         }
         let documents = documents as u32;
         let of_rules = RuleDocuments::new::<R>(work, source.scope(), pruned)?;
@@ -80,9 +106,9 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
                 packing.is_sequence(key) && site < sites
             })
         };
+        let groupings = Groupings::<H, u32>::new(layout, most);
         let blocks = work.append("sites", stretches.len(), are_sites, |operation, block| {
-            let mut grouping = Grouping::<H, u32>::new(layout, most);
-            match stretches[operation].clone() {
+            groupings.make(block, |grouping| match stretches[operation].clone() {
                 Stretch::Root(stretch) => {
                     source.of_root(stretch, |document, key| grouping.push(key, document));
                 }
@@ -91,76 +117,71 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
                         source.of_rule(rule, |key| grouping.push(key, documents + rule));
                     }
                 }
-            }
-            grouping.put(block);
+            });
             Ok(())
         })?;
         let sites = Records::new(blocks, 0..stretches.len());
         let pieces = pieces(layout, &[&sites], at_once);
         let rows_at_once = budget.records(2 * size_of::<(u32, C)>() as u64) as usize;
-        let top = top.unwrap_or(usize::MAX);
-        let kind = std::marker::PhantomData;
-        Ok(Self {
-            documents: network.documents().clone(),
-            packing,
-            layout,
-            sites,
-            pieces,
-            of_rules,
-            least,
-            top,
-            rows_at_once,
-            kind,
-        })
+        Ok(index(layout, Met::Sites(sites, of_rules), pieces, rows_at_once))
     }
 
-    /// The sites of a piece, sorted. Keys are above the least of its first bucket. Nothing if it has one key: then they need no sorting.
-    fn sorted(&self, piece: &Piece<H>) -> Vec<Record<H, u32>> {
-        let mut sorter = Sorter::default();
-        if !piece.is_one_key() {
-            for bucket in piece.buckets.clone() {
-                let start = sorter.records.len();
-                self.sites.for_each(bucket, piece, |record| sorter.records.push(record));
-                sorter.sort_from(start, self.layout.low_bits);
-                let above: H = self.layout.least(bucket - piece.buckets.start);
-                if above > H::default() {
-                    sorter.records[start..].iter_mut().for_each(|(key, _)| *key = above.plus(*key));
-                }
-            }
-        }
-        sorter.records
-    }
-
-    /// Rows of sorted sites from the place `next` on, up to where there are enough of them. Sets `next` to where to go on.
+    /// Rows of a piece from one of its sites on, up to where there are enough; and the site to go on with, if there are more.
     fn rows(
         &self,
         piece: &Piece<H>,
-        sites: &[Record<H, u32>],
-        next: &mut usize,
-    ) -> PieceRows<K, C> {
-        let least: K = self.layout.least(piece.buckets.start);
+        from: usize,
+        sorter: &mut Sorter<H, u32>,
+    ) -> (PieceRows<K, C>, Option<usize>) {
         let mut rows = PieceRows { keys: Vec::new(), ends: Vec::new(), documents: Vec::new() };
-        let mut found = Found::new(self);
-        if let Some([key, _]) = piece.keys.filter(|_| piece.is_one_key()) {
-            self.sites.for_each(piece.buckets.start, piece, |(_, site)| found.meet(site));
-            found.give(least.plus(key.to()), &mut rows);
-            return rows;
-        }
-        while *next < sites.len() && rows.documents.len() < self.rows_at_once {
-            let key = sites[*next].0;
-            while let Some(&(_, site)) = sites.get(*next).filter(|record| record.0 == key) {
-                found.meet(site);
-                *next += 1;
+        let (sites, of_rules) = match &self.met {
+            Met::Sites(sites, of_rules) => (sites, of_rules),
+            Met::Sole(document, Occurrences { layout, root, rules }) => {
+                let least: K = layout.least(piece.buckets.start);
+                count(*layout, piece, root, rules, |key, count| {
+                    if count >= self.least && self.top > 0 {
+                        rows.documents.push((*document, C::of(count)));
+                        rows.keys.push(least.plus(key.to()));
+                        rows.ends.push(rows.documents.len());
+                    }
+                });
+                return (rows, None);
             }
+        };
+        let mut found = Found::new(self, of_rules);
+        if let Some([key, _]) = piece.keys.filter(|_| piece.is_one_key()) {
+            sites.for_each(piece.buckets.start, piece, |(_, site)| found.meet(site));
+            let least: K = self.layout.least(piece.buckets.start);
             found.give(least.plus(key.to()), &mut rows);
+            return (rows, None);
         }
-        rows
+        let mut before = 0;
+        for bucket in piece.buckets.clone() {
+            sites.gather(bucket, piece, &mut sorter.records);
+            let sorted = sorter.sort(self.layout.low_bits);
+            let least: K = self.layout.least(bucket);
+            let mut next = from.saturating_sub(before).min(sorted.len());
+            while next < sorted.len() {
+                if rows.documents.len() >= self.rows_at_once {
+                    return (rows, Some(before + next));
+                }
+                let key = sorted[next].0;
+                while let Some(&(_, site)) = sorted.get(next).filter(|record| record.0 == key) {
+                    found.meet(site);
+                    next += 1;
+                }
+                found.give(least.plus(key.to()), &mut rows);
+            }
+            before += sorted.len();
+        }
+        (rows, None)
     }
 }
 
 /// Where documents of one sequence are added up.
 struct Found<'a, K, H, C> {
     index: &'a RankedIndex<K, H, C>,
+    of_rules: &'a RuleDocuments<C>,
     documents: Vec<(u32, C)>,
     /// The site at hand, and how often the sequence was met there: it may cross several borders of one rule.
     site: Option<(u32, u64)>,
@@ -171,9 +192,9 @@ struct Found<'a, K, H, C> {
 }
 
 impl<'a, K, H, C: Count> Found<'a, K, H, C> {
-    fn new(index: &'a RankedIndex<K, H, C>) -> Self {
+    fn new(index: &'a RankedIndex<K, H, C>, of_rules: &'a RuleDocuments<C>) -> Self {
         let most = 2 * index.documents.len();
-        Self { index, documents: Vec::new(), site: None, several: false, most }
+        Self { index, of_rules, documents: Vec::new(), site: None, several: false, most }
     }
 
     /// Meets the sequence at a site. Sites ascend.
@@ -196,7 +217,7 @@ impl<'a, K, H, C: Count> Found<'a, K, H, C> {
             None => self.documents.push((site, C::of(times))),
             Some(rule) => {
                 self.several |= !self.documents.is_empty();
-                let (own, counts) = self.index.of_rules.get(rule);
+                let (own, counts) = self.of_rules.get(rule);
                 let counts = counts.iter().map(|count| C::of(times.saturating_mul(count.get())));
                 self.documents.extend(own.iter().copied().zip(counts));
                 if self.documents.len() > self.most {
@@ -281,7 +302,8 @@ impl<K: Key, C: Count> Rows for RankedRows<'_, K, C> {
                 let end = piece.ends[place].min(until);
                 let terms = |key| self.packing.terms(key);
                 self.labels.terms.ask_ahead(&piece.keys, place, terms);
-                self.packing.show(self.labels, piece.keys[place], |sequence| {
+                self.packing.show(self.labels, piece.keys[place], |terms| {
+                    let sequence = Value::Terms(terms);
                     for &(document, count) in &piece.documents[row..end] {
                         let name = self.labels.documents.get(self.numbers[document as usize]);
                         each(&[sequence, Value::Text(name), Value::Count(count.get())]);
@@ -315,18 +337,16 @@ impl<K: Key, H: Key, C: Count> Answer for RankedIndex<K, H, C> {
         let at_once = rest.len().min(rayon::current_num_threads() * PIECES_PER_THREAD);
         // The first piece that stopped: what is behind it is not part of this part.
         let stopped = AtomicUsize::new(at_once);
-        let made = parallel::map(at_once, &|number| {
+        let made = parallel::map_with(&Sorter::default, at_once, &|sorter, number| {
             if stopped.load(Ordering::Relaxed) < number {
                 return None;
             }
-            let sites = self.sorted(&rest[number]);
-            let mut next = if number == 0 { within } else { 0 };
-            let rows = self.rows(&rest[number], &sites, &mut next);
-            let is_whole = next >= sites.len();
-            if !is_whole {
+            let from = if number == 0 { within } else { 0 };
+            let (rows, next) = self.rows(&rest[number], from, sorter);
+            if next.is_some() {
                 stopped.fetch_min(number, Ordering::Relaxed);
             }
-            Some((rows, (!is_whole).then_some(next)))
+            Some((rows, next))
         });
         let mut pieces = Vec::with_capacity(at_once);
         let mut behind = [first + at_once, 0];

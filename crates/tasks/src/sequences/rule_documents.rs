@@ -10,13 +10,13 @@
 use tadoc_core::Array;
 
 use super::keys::Key;
-use super::source::{Scope, Source};
+use super::source::{Scope, Sequences};
 use super::{Budget, weights};
 use crate::Result;
-use crate::bounds::{Bound, bounds};
+use crate::bounds::{Bound, SymbolBounds, bounds};
 use crate::check::{are_ends, is_same};
 use crate::entry::{self, Count, Entry};
-use crate::plan::{Plan, Sizes, Stretch};
+use crate::plan::{Plan, Sizes};
 use crate::pruned::Pruned;
 use crate::transpose::{Transposition, even_buckets};
 use crate::walk::{Emit, Walkers};
@@ -50,7 +50,7 @@ impl<'n, R: entry::Key> RulesOf<'n, R> {
     /// The same, with bounds of the sequences that they give: what is inside a rule is at most its text.
     pub(super) fn of_sequences<K: Key, H: Key>(
         work: &mut Work<'_>,
-        source: &Source<'n, K, H>,
+        source: &Sequences<'n, K, H>,
         pruned: &Pruned,
     ) -> Result<Self> {
         let crossing = source.most_of_a_symbol() as u32;
@@ -86,15 +86,9 @@ impl<'n, R: entry::Key> RulesOf<'n, R> {
 impl<R: entry::Key> Emit for RulesOf<'_, R> {
     type Key = R;
 
-    #[inline]
-    fn bound(&self, symbol: u32) -> Bound {
-        match symbol.checked_sub(self.items) {
-            None => [self.crossing.min(1), 0],
-            Some(rule) => {
-                let [keys, rules] = self.bounds[rule as usize];
-                [keys.saturating_add(self.crossing), rules.saturating_add(1)]
-            }
-        }
+    fn bounds(&self) -> SymbolBounds<'_> {
+        let (of_item, beside) = (self.crossing.min(1), self.crossing);
+        SymbolBounds { items: self.items, of_item, of_rules: &self.bounds, beside }
     }
 
     fn most(&self) -> Bound {
@@ -102,16 +96,21 @@ impl<R: entry::Key> Emit for RulesOf<'_, R> {
     }
 
     #[inline]
-    fn of_root(&self, _: &Stretch, _: impl FnMut(R, u64)) {}
+    fn of_item(&self, _: u32) -> Option<R> {
+        None
+    }
 
     #[inline]
     fn of_rule(&self, rule: u32, mut each: impl FnMut(R, u64)) {
         each(R::of_number(rule), 1);
     }
 
-    #[inline]
-    fn table(&self, rule: u32) -> &[R::Entry] {
-        if self.scope.descends(rule) { &[] } else { &self.own[rule as usize..rule as usize + 1] }
+    fn tables<'s>(&'s self) -> impl Fn(u32) -> &'s [R::Entry] + Sync {
+        let (scope, own) = (self.scope, &self.own[..]);
+        move |rule| match scope.descends(rule) {
+            true => &[],
+            false => &own[rule as usize..rule as usize + 1],
+        }
     }
 
     fn numbers(&self) -> Option<usize> {

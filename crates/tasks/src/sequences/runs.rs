@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use tadoc_core::answer::columns::{SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
+use tadoc_core::answer::columns::{PAIR_COUNTS, SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
 use tadoc_core::answer::{Column, Labels, Rows, Value};
 
 use super::buckets::Layout;
@@ -77,25 +77,42 @@ struct Run<'a> {
     end: u64,
 }
 
+/// What the rows of runs are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A sequence and its count.
+    Sequences,
+    /// A sequence, a document, and the count of the sequence there.
+    Documents,
+    /// The two terms of a pair, and its count.
+    Pairs,
+}
+
+impl Shape {
+    /// The columns of the rows.
+    pub(super) fn columns(self) -> &'static [Column] {
+        match self {
+            Self::Sequences => SEQUENCE_COUNTS,
+            Self::Documents => SEQUENCE_DOCUMENTS,
+            Self::Pairs => PAIR_COUNTS,
+        }
+    }
+}
+
 /// Some runs as rows.
 pub(super) struct RunRows<'a, K, H> {
     packing: Packing,
     layout: Layout,
     labels: Labels<'a>,
-    of_documents: bool,
+    shape: Shape,
     runs: Vec<Run<'a>>,
     kind: PhantomData<(K, H)>,
 }
 
 impl<'a, K: Key, H: Key> RunRows<'a, K, H> {
-    /// No rows yet; rows have a document, or they have none.
-    pub(super) fn new(
-        packing: Packing,
-        layout: Layout,
-        labels: Labels<'a>,
-        of_documents: bool,
-    ) -> Self {
-        Self { packing, layout, labels, of_documents, runs: Vec::new(), kind: PhantomData }
+    /// No rows yet.
+    pub(super) fn new(packing: Packing, layout: Layout, labels: Labels<'a>, shape: Shape) -> Self {
+        Self { packing, layout, labels, shape, runs: Vec::new(), kind: PhantomData }
     }
 
     /// Appends a run as far as there is room; how many of its keys there was room for.
@@ -141,7 +158,7 @@ impl<'a, K: Key, H: Key> RunRows<'a, K, H> {
                 next.push((count, Reverse(block), run, start));
             }
         }
-        let mut left = top - given;
+        let mut left = top.saturating_sub(given);
         while let Some((count, Reverse(block), run, start)) = next.pop().filter(|_| left > 0) {
             let runs = runs_of(block);
             let end = runs[run][1];
@@ -194,7 +211,7 @@ impl RankedPosition {
 
 impl<K: Key, H: Key> Rows for RunRows<'_, K, H> {
     fn columns(&self) -> &'static [Column] {
-        if self.of_documents { SEQUENCE_DOCUMENTS } else { SEQUENCE_COUNTS }
+        self.shape.columns()
     }
 
     fn len(&self) -> u64 {
@@ -214,9 +231,10 @@ impl<K: Key, H: Key> Rows for RunRows<'_, K, H> {
             let keys = place(at)..place(until);
             let mut show = |key: K| {
                 let (document, count) = (Value::Text(run.document), Value::Count(run.count));
-                self.packing.show(self.labels, key, |sequence| match self.of_documents {
-                    true => each(&[sequence, document, count]),
-                    false => each(&[sequence, count]),
+                self.packing.show(self.labels, key, |terms| match self.shape {
+                    Shape::Sequences => each(&[Value::Terms(terms), count]),
+                    Shape::Documents => each(&[Value::Terms(terms), document, count]),
+                    Shape::Pairs => each(&[Value::Text(terms[0]), Value::Text(terms[1]), count]),
                 });
             };
             match run.place {

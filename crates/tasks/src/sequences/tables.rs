@@ -1,19 +1,19 @@
-//! Bottom-up: the sequences of short rules, written out.
+//! Bottom-up: the sequences or pairs of short rules, written out.
 //!
-//! The table of a rule is the row of all sequences inside what it expands to, as often as they occur: those that cross a border in its
-//! body, and the tables of the rules in it. A rule of `l` items has `l - n + 1`, so where each table is, is known before any is made.
-//! Long rules have no table and are looked into instead, up to a bound on all tables together.
+//! The table of a rule is the row of all keys inside what it expands to, as often as they occur: those
+//! that cross a border in its body, and the tables of the rules in it. How many a rule has follows from
+//! its length, so where each table is, is known before any is made. Long rules have no table and are
+//! looked into instead, up to a bound on all tables together.
 //!
-//! Cost and pool: a key for each sequence of each rule that has a table.
+//! Cost and pool: a key for each sequence or pair of each rule that has a table.
 
 use tadoc_core::Array;
 
-use super::ends::level_end;
 use super::keys::Key;
 use super::labels::Packing;
-use super::windows::Windows;
+use super::source::Crossings;
 use crate::Result;
-use crate::work::{Starts, Work};
+use crate::work::{Starts, Work, level_end};
 
 /// All tables have at most so many entries for each symbol of the grammar.
 const ENTRIES_PER_SYMBOL: u64 = 2;
@@ -31,18 +31,18 @@ pub(super) struct Tables<K> {
 
 impl<K: Key> Tables<K> {
     /// Makes the tables of all rules that are short enough.
-    pub(super) fn new<H: Key>(
+    pub(super) fn new<'n>(
         work: &mut Work<'_>,
-        windows: &Windows<'_, K, H>,
+        crossings: &impl Crossings<'n, K>,
         packing: Packing,
     ) -> Result<Self> {
-        let network = windows.network();
+        let network = crossings.network();
         let lengths = network.lengths();
         let symbols = network.grammar().symbols().len() as u64;
-        let n = windows.n() as u64;
-        let longest = longest(lengths, n, (ENTRIES_PER_SYMBOL * symbols).max(FEW_ENTRIES));
+        let keys_in = |items: u64| crossings.keys_in(items);
+        let longest = longest(lengths, keys_in, (ENTRIES_PER_SYMBOL * symbols).max(FEW_ENTRIES));
         let entries_of = |rule: usize| match lengths[rule] {
-            length if length <= longest => (length + 1).saturating_sub(n),
+            length if length <= longest => keys_in(length),
             _ => 0,
         };
         // One sum over all rules, so one operation.
@@ -69,7 +69,7 @@ impl<K: Key> Tables<K> {
                 for rule in rules.filter(|&rule| at.of(rule) < at.of(rule + 1)) {
                     let table = &mut own[at.of(rule) - first..at.of(rule + 1) - first];
                     let mut filled = 0;
-                    windows.of_rule(rule, |key| {
+                    crossings.of_rule(rule, |key| {
                         table[filled] = key;
                         filled += 1;
                     });
@@ -106,13 +106,13 @@ impl<K: Key> Tables<K> {
 }
 
 /// The most items that a rule may have, one below a power of two, if the tables of all such rules have at most so many entries
-/// together.
-fn longest(lengths: &[u64], n: u64, most: u64) -> u64 {
+/// together; `keys_in` says how many entries so many items have.
+fn longest(lengths: &[u64], keys_in: impl Fn(u64) -> u64, most: u64) -> u64 {
     let mut entries = [0_u64; u64::BITS as usize + 1];
     for &length in lengths {
         let class = u64::BITS - length.leading_zeros();
         let sum = &mut entries[class as usize];
-        *sum = sum.saturating_add((length + 1).saturating_sub(n));
+        *sum = sum.saturating_add(keys_in(length));
     }
     let mut sum = 0_u64;
     let fitting = entries.iter().take_while(|&&more| {
@@ -134,10 +134,11 @@ mod tests {
     fn the_longest_rules_that_fit() {
         // Entries with n = 2: 1, 2, 3 and 8.
         let lengths = [2, 3, 4, 9];
-        assert_eq!(longest(&lengths, 2, 2), 1);
-        assert_eq!(longest(&lengths, 2, 3), 3);
-        assert_eq!(longest(&lengths, 2, 6), 7);
-        assert_eq!(longest(&lengths, 2, 14), u64::MAX);
-        assert_eq!(longest(&[u64::MAX >> 1], 2, 10), (1 << 62) - 1);
+        let keys_in = |items: u64| items - 1;
+        assert_eq!(longest(&lengths, keys_in, 2), 1);
+        assert_eq!(longest(&lengths, keys_in, 3), 3);
+        assert_eq!(longest(&lengths, keys_in, 6), 7);
+        assert_eq!(longest(&lengths, keys_in, 14), u64::MAX);
+        assert_eq!(longest(&[u64::MAX >> 1], keys_in, 10), (1 << 62) - 1);
     }
 }

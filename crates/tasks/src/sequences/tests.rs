@@ -1,14 +1,15 @@
-//! All tasks over sequences against plain expansion: random grammars and hand-made ones.
+//! All tasks over sequences and pairs against plain expansion: random grammars and hand-made ones.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generator;
 use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
-use tadoc_core::{Limits, Network, Part, Strategy, Task, Terms};
+use tadoc_core::{Limits, Measure, Network, Part, Strategy, Task, Terms};
 
 use crate::pruned::Pruned;
 use crate::reference::made;
+use crate::score::{PairCounts, log_dice, log_likelihood, pmi, score, t_score};
 use crate::work::Work;
 
 /// Parts of a network: rules as rows of symbols, and the root's symbols.
@@ -106,9 +107,13 @@ fn rows_of(network: &Network, answer: &dyn Answer) -> Vec<String> {
                     Value::Terms(terms) => {
                         terms.iter().map(|term| number(term)).collect::<Vec<_>>().join(" ")
                     }
-                    Value::Text(text) => String::from_utf8(text.to_vec()).unwrap(),
+                    Value::Text(name) if name.starts_with(b"d") => {
+                        String::from_utf8(name.to_vec()).unwrap()
+                    }
+                    Value::Text(term) => number(term),
                     Value::Count(count) => count.to_string(),
-                    Value::Real(_) | Value::Time(_) => panic!("only counts here"),
+                    Value::Real(score) => score.to_string(),
+                    Value::Time(_) => panic!("no times here"),
                 });
                 found.push(shown.collect::<Vec<_>>().join("|"));
             });
@@ -180,6 +185,62 @@ fn expected(network: &Network, task: Task, limits: &Limits) -> Vec<String> {
     rows
 }
 
+/// The pairs of each document's items that are at most so far apart, with how often they come.
+fn pairs_of(network: &Network, window: usize, ordered: bool) -> BTreeMap<[u32; 2], u64> {
+    let grammar = network.grammar();
+    let mut pairs = BTreeMap::new();
+    for document in 0..grammar.document_count() {
+        let items: Vec<u32> = grammar.expand(grammar.document(document)).collect();
+        for (place, &first) in items.iter().enumerate() {
+            for &second in items[place + 1..].iter().take(window) {
+                let is_swapped = !ordered && second < first;
+                let pair = if is_swapped { [second, first] } else { [first, second] };
+                *pairs.entry(pair).or_insert(0) += 1;
+            }
+        }
+    }
+    pairs
+}
+
+/// The rows of co-occurrence that a plain program gives.
+fn expected_pairs(network: &Network, window: usize, ordered: bool, limits: &Limits) -> Vec<String> {
+    let pairs = pairs_of(network, window, ordered).into_iter();
+    let mut rows: Vec<([u32; 2], u64)> = pairs.filter(|row| row.1 >= limits.least).collect();
+    rows.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    rows.truncate(limits.top.unwrap_or(usize::MAX));
+    rows.iter().map(|([first, second], count)| format!("{first}|{second}|{count}")).collect()
+}
+
+/// The rows of collocations that a plain program gives, with the scores of the formulae.
+fn expected_scores(
+    network: &Network,
+    window: usize,
+    measure: Measure,
+    limits: &Limits,
+) -> Vec<String> {
+    let grammar = network.grammar();
+    let mut totals: BTreeMap<u32, u64> = BTreeMap::new();
+    for document in 0..grammar.document_count() {
+        let items = grammar.expand(grammar.document(document));
+        items.for_each(|item| *totals.entry(item).or_default() += 1);
+    }
+    let words = totals.values().sum();
+    let pairs = pairs_of(network, window, true).into_iter();
+    let rows = pairs.filter(|row| row.1 >= limits.least).map(|(pair, count)| {
+        let [first, second] = pair.map(|term| totals[&term]);
+        (pair, count, PairCounts::within(window + 1, count, first, second, words))
+    });
+    let mut rows: Vec<([u32; 2], u64, PairCounts)> = rows.collect();
+    rows.sort_by(|one, other| score(measure, &other.2).total_cmp(&score(measure, &one.2)));
+    rows.truncate(limits.top.unwrap_or(usize::MAX));
+    let row = |([first, second], count, counts): &([u32; 2], u64, PairCounts)| {
+        let scores = [pmi(counts), log_likelihood(counts), t_score(counts), log_dice(counts)];
+        let scores = scores.map(|score| score.to_string()).join("|");
+        format!("{first}|{second}|{count}|{scores}")
+    };
+    rows.iter().map(row).collect()
+}
+
 fn answered(network: &Network, task: Task, strategy: Strategy, limits: &Limits) -> Vec<String> {
     let mut work = Work::volatile(limits.memory);
     let pruned = Pruned::new(&mut work, network).unwrap();
@@ -205,7 +266,37 @@ fn check(network: &Network, n: usize, limits: &Limits) {
     }
 }
 
+/// The same for tasks over pairs.
+fn check_pairs(network: &Network, window: usize, limits: &Limits) {
+    for strategy in Strategy::ALL {
+        for ordered in [false, true] {
+            let task = Task::Cooccurrence { window, ordered };
+            let found = answered(network, task, strategy, limits);
+            let expected = expected_pairs(network, window, ordered, limits);
+            assert_eq!(found, expected, "{task:?} {strategy} {limits:?}");
+        }
+        for measure in Measure::ALL {
+            let task = Task::Collocations { window, measure };
+            let found = answered(network, task, strategy, limits);
+            let expected = expected_scores(network, window, measure, limits);
+            assert_eq!(found, expected, "{task:?} {strategy} {limits:?}");
+        }
+    }
+}
+
 proptest! {
+    #[test]
+    fn random_grammars_have_these_pairs(
+        shape in shapes(),
+        window in prop_oneof![1_usize..6, 1_usize..=64],
+        least in prop_oneof![Just(1), 2_u64..5],
+        top in prop_oneof![Just(None), (0_usize..4).prop_map(Some)],
+        memory in prop_oneof![Just(1 << 30), Just(1 << 12), Just(0)],
+    ) {
+        let limits = Limits { strategy: None, least, top, memory };
+        check_pairs(&shape.network(), window, &limits);
+    }
+
     #[test]
     fn random_grammars(
         shape in shapes(),
@@ -238,6 +329,11 @@ fn documents_go_on_in_the_next_part_and_end_between_symbols() {
             check(&network, n, &Limits { memory, ..Limits::default() });
         }
     }
+    for window in [1, 2, 5, 64] {
+        for memory in [0, 1 << 30] {
+            check_pairs(&network, window, &Limits { memory, ..Limits::default() });
+        }
+    }
 }
 
 #[test]
@@ -265,6 +361,13 @@ fn counts_above_32_bits() {
                 assert_eq!(asked(Task::RankedInvertedIndex { n }), ranked);
             }
         }
+    }
+    for strategy in Strategy::ALL {
+        let pairs = Task::Cooccurrence { window: 3, ordered: false };
+        let found = answered(&network, pairs, strategy, &Limits::default());
+        // At each of three distances, of both long documents.
+        let sum: u64 = (1..=3).map(|distance| (3_u64 << depth) - 2 * distance).sum();
+        assert_eq!(found, [format!("0|0|{sum}")]);
     }
 }
 
@@ -295,4 +398,12 @@ fn skewed_keys_do_not_fit_memory_and_are_cut() {
         }
         check(&network, n, &Limits { memory: 1 << 18, least: 700, top: Some(3), strategy: None });
     }
+    let limits = Limits { memory: 1 << 18, ..Limits::default() };
+    let pairs = Task::Cooccurrence { window: 2, ordered: false };
+    let found = answered(&network, pairs, Strategy::TopDown, &limits);
+    assert_eq!(found, expected_pairs(&network, 2, false, &limits));
+    let few = Limits { least: 700, top: Some(3), ..limits };
+    let scores = Task::Collocations { window: 2, measure: Measure::Pmi };
+    let found = answered(&network, scores, Strategy::TopDown, &few);
+    assert_eq!(found, expected_scores(&network, 2, Measure::Pmi, &few));
 }

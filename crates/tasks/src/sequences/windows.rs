@@ -14,6 +14,7 @@ use tadoc_core::{Array, Network};
 use super::ends::{self, Ends, Passed, Reach};
 use super::keys::Key;
 use super::labels::Packing;
+use super::source::Crossings;
 use crate::Result;
 use crate::work::Work;
 
@@ -42,42 +43,9 @@ impl<'n, K: Key, H: Key> Windows<'n, K, H> {
         Ok(Self { network, n, reach, mask: K::mask(n as u32 * bits), ends, keys: PhantomData })
     }
 
-    /// The network that they are of.
-    pub(super) fn network(&self) -> &'n Network {
-        self.network
-    }
-
-    /// Items of a sequence.
-    pub(super) fn n(&self) -> usize {
-        self.n
-    }
-
-    /// Whether there are sequences in a rule.
-    #[inline]
-    pub(super) fn has_any(&self, rule: u32) -> bool {
-        self.network.lengths()[rule as usize] >= self.n as u64
-    }
-
-    /// Calls `each` with the sequences that cross a border in the body of a rule.
-    #[inline]
-    pub(super) fn of_rule(&self, rule: u32, each: impl FnMut(K)) {
-        if self.has_any(rule) {
-            self.cross(Passed::default(), self.network.grammar().body(rule), each);
-        }
-    }
-
-    /// Calls `each` with the sequences that end in a stretch of the root, and with their document's place.
-    #[inline]
-    pub(super) fn of_root(&self, stretch: Range<u32>, mut each: impl FnMut(u32, K)) {
-        for_each_document(self.network, stretch, |document, before, row| {
-            let passed = match self.n {
-                1 => Passed::default(),
-                _ => ends::last_items(self.network, self.reach, before, |rule| {
-                    self.ends[rule as usize]
-                }),
-            };
-            self.cross(passed, row, |key| each(document as u32, key));
-        });
+    /// How many sequences a symbol can end: an item one, a rule as many as its head has items.
+    pub(super) fn most_of_a_symbol(&self) -> u64 {
+        (self.n as u64 - 1).max(1)
     }
 
     /// Goes over a row of symbols and calls `each` with the sequences that cross a border in it.
@@ -123,9 +91,47 @@ impl<'n, K: Key, H: Key> Windows<'n, K, H> {
     }
 }
 
+impl<'n, K: Key, H: Key> Crossings<'n, K> for Windows<'n, K, H> {
+    fn network(&self) -> &'n Network {
+        self.network
+    }
+
+    fn shortest(&self) -> u64 {
+        self.n as u64
+    }
+
+    fn keys_in(&self, items: u64) -> u64 {
+        items.saturating_add(1).saturating_sub(self.n as u64)
+    }
+
+    fn most_before(&self, place: u32) -> u64 {
+        u64::from(place) * self.most_of_a_symbol()
+    }
+
+    #[inline]
+    fn of_rule(&self, rule: u32, each: impl FnMut(K)) {
+        if self.network.lengths()[rule as usize] >= self.n as u64 {
+            self.cross(Passed::default(), self.network.grammar().body(rule), each);
+        }
+    }
+
+    #[inline]
+    fn of_root(&self, stretch: Range<u32>, mut each: impl FnMut(u32, K)) {
+        for_each_document(self.network, stretch, |document, before, row| {
+            let passed = match self.n {
+                1 => Passed::default(),
+                _ => ends::last_items(self.network, self.reach, before, |rule| {
+                    self.ends[rule as usize]
+                }),
+            };
+            self.cross(passed, row, |key| each(document as u32, key));
+        });
+    }
+}
+
 /// Cuts a stretch of the root by documents; calls `each` with a document's place, its symbols before the stretch, and those in
 /// it.
-fn for_each_document<'n>(
+pub(super) fn for_each_document<'n>(
     network: &'n Network,
     stretch: Range<u32>,
     mut each: impl FnMut(usize, &'n [u32], &'n [u32]),

@@ -1,13 +1,14 @@
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::{
-    Just, Strategy as Generator, prop_assert, prop_assert_eq, prop_oneof, proptest,
+    Just, Strategy as Generator, any, prop_assert, prop_assert_eq, prop_oneof, proptest,
 };
-use tadoc_core::Strategy;
+use tadoc_core::{Measure, Norm, Strategy, TfIdfOptions};
 
 use super::*;
 use crate::reference::{counts_only, deep, made, rows, shapes, sizes, texts, view};
+use crate::score::{divisor, inverse_document_frequency, term_frequency};
 
 const WORDS: [Task; 4] = [Task::WordCount, Task::Sort, Task::InvertedIndex, Task::TermVector];
 
@@ -55,6 +56,52 @@ fn expected(network: &Network, task: Task, limits: &Limits) -> Vec<String> {
     }
 }
 
+/// The rows of TF-IDF that a plain program gives, with the weights of the formulae.
+fn expected_weights(network: &Network, options: TfIdfOptions, limits: &Limits) -> Vec<String> {
+    let texts = texts(network);
+    let (mut totals, mut with_term) = (BTreeMap::<u32, u64>::new(), BTreeMap::<u32, u64>::new());
+    for text in &texts {
+        text.iter().for_each(|&term| *totals.entry(term).or_default() += 1);
+        let different: BTreeSet<u32> = text.iter().copied().collect();
+        different.into_iter().for_each(|term| *with_term.entry(term).or_default() += 1);
+    }
+    let mut rows = Vec::new();
+    for (document, text) in texts.iter().enumerate() {
+        let mut counts: BTreeMap<u32, u64> = BTreeMap::new();
+        let kept = text.iter().filter(|term| totals[term] >= limits.least);
+        kept.for_each(|&term| *counts.entry(term).or_default() += 1);
+        let weights = counts.into_iter().map(|(term, count)| {
+            let factor = match options.use_idf {
+                true => {
+                    let documents = texts.len() as u64;
+                    let with_term = with_term[&term];
+                    inverse_document_frequency(documents, with_term, options.smooth_idf)
+                }
+                false => 1.0,
+            };
+            (term, term_frequency(count, options.sublinear_tf) * factor)
+        });
+        let mut weights: Vec<(u32, f64)> = weights.collect();
+        let norm = divisor(options.norm, weights.iter().map(|&(_, weight)| weight));
+        weights.iter_mut().for_each(|(_, weight)| *weight /= norm);
+        if let Some(top) = limits.top {
+            weights.sort_by(|one, other| other.1.total_cmp(&one.1));
+            weights.truncate(top);
+        }
+        let number = network.documents()[document];
+        let row = |(term, weight)| format!("d{number},{term:06},{weight}");
+        rows.extend(weights.into_iter().map(row));
+    }
+    rows
+}
+
+fn options() -> impl Generator<Value = TfIdfOptions> {
+    let norm = prop_oneof![Just(Norm::None), Just(Norm::L1), Just(Norm::L2)];
+    (norm, any::<[bool; 3]>()).prop_map(|(norm, [use_idf, smooth_idf, sublinear_tf])| {
+        TfIdfOptions { norm, use_idf, smooth_idf, sublinear_tf }
+    })
+}
+
 fn answered(view: &View, task: Task, limits: &Limits, sizes: Sizes) -> Vec<String> {
     let mut work = Work::volatile(limits.memory);
     let pruned = Pruned::new(&mut work, view.network()).unwrap();
@@ -88,6 +135,16 @@ proptest! {
     }
 
     #[test]
+    fn weights_are_those_of_the_text(
+        shape in shapes(), limits in limits(), sizes in sizes(), options in options()
+    ) {
+        let view = view(shape.network());
+        let expected = expected_weights(view.network(), options, &limits);
+        let found = answered(&view, Task::TfIdf(options), &limits, sizes);
+        prop_assert_eq!(found, expected, "{:?}", options);
+    }
+
+    #[test]
     fn counts_are_enough_for_word_count_and_sort(shape in shapes(), limits in limits()) {
         let network = shape.network();
         let bare = view(counts_only(&network));
@@ -97,7 +154,10 @@ proptest! {
         }
         let mut work = Work::volatile(1 << 20);
         let pruned = Pruned::new(&mut work, bare.network()).unwrap();
-        for task in [Task::InvertedIndex, Task::TermVector] {
+        let pairs = Task::Cooccurrence { window: 2, ordered: true };
+        for task in
+            [Task::InvertedIndex, Task::TermVector, Task::TfIdf(TfIdfOptions::default()), pairs]
+        {
             let refused = answer_with(&mut work, &bare, &pruned, task, &limits);
             prop_assert!(matches!(refused, Err(Error::CountsOnly)));
         }
@@ -155,4 +215,22 @@ fn counts_beyond_32_bits() {
         assert!(vectors.contains(&format!("d1,000001,{}", counts[1] + halfway[1])));
         assert_eq!(answered(&view, Task::InvertedIndex, &limits, Sizes::default()).len(), 6);
     }
+}
+
+#[test]
+fn lengths_out_of_range_are_refused() {
+    let view = view(deep(3));
+    for (task, what) in [
+        (Task::SequenceCount { n: 0 }, "a sequence"),
+        (Task::RankedInvertedIndex { n: LONGEST_SEQUENCE + 1 }, "a sequence"),
+        (Task::Cooccurrence { window: 0, ordered: true }, "a window"),
+        (Task::Collocations { window: WIDEST_WINDOW + 1, measure: Measure::Pmi }, "a window"),
+    ] {
+        let refused = check(&view, task);
+        assert!(
+            matches!(refused, Err(Error::BadLength { what: of, .. }) if of == what),
+            "{task:?}"
+        );
+    }
+    assert!(check(&view, Task::Cooccurrence { window: WIDEST_WINDOW, ordered: true }).is_ok());
 }

@@ -68,18 +68,25 @@ pub struct Counters<'a> {
     ahead: Option<&'a HashMap<u64, u64>>,
     /// What was added, if it is not to be seen yet.
     aside: Option<Vec<[u64; 2]>>,
+    /// Whether nobody else adds.
+    alone: bool,
 }
 
 impl<'a> Counters<'a> {
     /// Counters that are added to in place.
     pub fn in_place(values: &'a [AtomicU64]) -> Self {
-        Self { values, ahead: None, aside: None }
+        Self { values, ahead: None, aside: None, alone: false }
+    }
+
+    /// The same where nobody else adds to them meanwhile, which spares atomic additions.
+    pub fn alone(values: &'a mut [AtomicU64]) -> Self {
+        Self { alone: true, ..Self::in_place(values) }
     }
 
     /// Counters whose additions are kept aside. `ahead` has the values of those that earlier levels have added to.
     pub fn aside(values: &'a [AtomicU64], ahead: &'a HashMap<u64, u64>) -> Self {
         let ahead = Some(ahead).filter(|ahead| !ahead.is_empty());
-        Self { values, ahead, aside: Some(Vec::new()) }
+        Self { values, ahead, aside: Some(Vec::new()), alone: false }
     }
 
     /// What was kept aside: each a counter and what is added to it.
@@ -102,6 +109,10 @@ impl<'a> Counters<'a> {
     #[inline]
     pub fn add(&mut self, index: usize, more: u64) {
         match &mut self.aside {
+            None if self.alone => {
+                let value = &self.values[index];
+                value.store(value.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
+            }
             None => {
                 self.values[index].fetch_add(more, Ordering::Relaxed);
             }

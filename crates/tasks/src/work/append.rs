@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use bytemuck::{Pod, cast_slice, try_cast_slice};
+use bytemuck::{Pod, cast_slice, cast_slice_mut, try_cast_slice};
 
 use super::Work;
 use crate::Result;
@@ -49,6 +49,14 @@ impl<'b> Block<'b> {
 pub trait Sections: Send {
     /// Appends a section. A failure is told when the block is done.
     fn put(&mut self, bytes: &[u8]);
+
+    /// Appends a section of so many bytes, which `fill` is given as zeros, aligned to at least 16.
+    fn put_with(&mut self, bytes: usize, fill: &mut dyn FnMut(&mut [u8])) {
+        let mut row = vec![0_u128; bytes.div_ceil(size_of::<u128>())];
+        let row = &mut cast_slice_mut(&mut row)[..bytes];
+        fill(row);
+        self.put(row);
+    }
 }
 
 /// A block that is being made: sections one after the other.
@@ -65,6 +73,12 @@ impl<'s> BlockBuilder<'s> {
     /// Appends a section. If there is no room for it, the operation fails when it is done.
     pub fn put<T: Pod>(&mut self, numbers: &[T]) {
         self.sections.put(cast_slice(numbers));
+    }
+
+    /// Appends a section of so many numbers, which `fill` is given as zeros: where it is large, it is written where it stays.
+    pub fn put_with<T: Pod>(&mut self, length: usize, mut fill: impl FnMut(&mut [T])) {
+        let fill = &mut |bytes: &mut [u8]| fill(cast_slice_mut(bytes));
+        self.sections.put_with(length * size_of::<T>(), fill);
     }
 }
 

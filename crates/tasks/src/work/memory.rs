@@ -14,6 +14,9 @@ use super::append::{Append, Block, BlockBuilder, Blocks, CheckBlock, Sections, S
 use super::{Bytes, CheckFilled, Counters, Counting, Fill, Filling, Storage, operations_of};
 use crate::{Error, Result};
 
+/// With fewer threads, an atomic addition costs more than they save, so one thread goes over all rules.
+const THREADS_FOR_ATOMICS: usize = 4;
+
 /// Tables in memory.
 #[derive(Debug, Clone)]
 pub struct Memory {
@@ -98,8 +101,14 @@ impl Storage for Memory {
         let mut values = vec![0_u64; counting.length];
         counting.set_initial(&mut values);
         // Both conversions are done in place.
-        let values: Vec<AtomicU64> = values.into_iter().map(AtomicU64::new).collect();
-        for level in counting.levels.windows(2) {
+        let mut values: Vec<AtomicU64> = values.into_iter().map(AtomicU64::new).collect();
+        let few = rayon::current_num_threads() < THREADS_FOR_ATOMICS;
+        if let Some((&first, &end)) = counting.levels.first().zip(counting.levels.last())
+            && few
+        {
+            (counting.work)(first..end, &mut Counters::alone(&mut values));
+        }
+        for level in counting.levels.windows(2).filter(|_| !few) {
             let operations: Vec<_> = operations_of(level).collect();
             parallel::each(operations.len(), &|operation| {
                 let mut counters = Counters::in_place(&values);
@@ -147,12 +156,26 @@ struct MemoryBlock<'m> {
     failed: Option<Error>,
 }
 
-impl Sections for MemoryBlock<'_> {
-    fn put(&mut self, bytes: &[u8]) {
-        match self.memory.copy_of(bytes) {
+impl MemoryBlock<'_> {
+    fn push(&mut self, section: Result<Held>) {
+        match section {
             Ok(held) => self.sections.push(held),
             Err(error) => self.failed = Some(error),
         }
+    }
+}
+
+impl Sections for MemoryBlock<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.push(self.memory.copy_of(bytes));
+    }
+
+    fn put_with(&mut self, bytes: usize, fill: &mut dyn FnMut(&mut [u8])) {
+        let held = self.memory.zeros(bytes);
+        self.push(held.map(|mut held| {
+            fill(&mut held.room);
+            held
+        }));
     }
 }
 

@@ -113,6 +113,11 @@ pub fn operations_of(level: &[u32]) -> impl ExactSizeIterator<Item = Range<u32>>
     firsts.map(move |first| first..end.min(first + RULES_AT_ONCE as u32))
 }
 
+/// Where the level of a rule ends.
+pub(crate) fn level_end(levels: &[u32], rule: u32) -> u32 {
+    levels[levels.partition_point(|&start| start <= rule)]
+}
+
 /// Where the elements of rules are in a table.
 #[derive(Debug, Clone, Copy)]
 pub enum Starts<'a> {

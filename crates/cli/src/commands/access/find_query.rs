@@ -116,7 +116,7 @@ mod tests {
     use super::*;
 
     fn parsed(text: &str) -> (String, Vec<String>, Vec<String>) {
-        let Query { words, required, excluded } = parse(text.as_bytes()).unwrap();
+        let Query { words, required, excluded, .. } = parse(text.as_bytes()).unwrap();
         let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
         let texts = |list: Vec<Vec<u8>>| list.into_iter().map(text).collect();
         (text(words), texts(required), texts(excluded))

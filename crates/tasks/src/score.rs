@@ -5,6 +5,8 @@
 //! that answers can be held against theirs (`tests/scores.rs` does). A score is a handful of
 //! operations.
 
+use tadoc_core::{Measure, Norm};
+
 /// How much the occurrences of a term in a document weigh: their number, or if `sublinear` one and
 /// its natural logarithm. `count` is at least one.
 pub fn term_frequency(count: u64, sublinear: bool) -> f64 {
@@ -22,31 +24,16 @@ pub fn inverse_document_frequency(documents: u64, with_term: u64, smooth: bool) 
     ((documents as f64 + more) / (with_term as f64 + more)).ln() + 1.0
 }
 
-/// What makes the weights of long and short documents alike.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
-pub enum Norm {
-    /// Nothing.
-    None,
-    /// Weights of a document have the sum 1.
-    L1,
-    /// The squares of the weights of a document have the sum 1, so that the cosine of two documents
-    /// is their dot product.
-    #[default]
-    L2,
-}
-
-impl Norm {
-    /// What to divide the weights of a document by; they are not negative. 1 if all are zero, or
-    /// there are none. Linear in their number.
-    pub fn divisor(self, weights: impl IntoIterator<Item = f64>) -> f64 {
-        let weights = weights.into_iter();
-        let norm = match self {
-            Self::None => return 1.0,
-            Self::L1 => weights.sum::<f64>(),
-            Self::L2 => weights.map(|weight| weight * weight).sum::<f64>().sqrt(),
-        };
-        if norm == 0.0 { 1.0 } else { norm }
-    }
+/// What to divide the weights of a document by; they are not negative. 1 if all are zero, or there
+/// are none. Linear in their number.
+pub fn divisor(norm: Norm, weights: impl IntoIterator<Item = f64>) -> f64 {
+    let weights = weights.into_iter();
+    let norm = match norm {
+        Norm::None => return 1.0,
+        Norm::L1 => weights.sum::<f64>(),
+        Norm::L2 => weights.map(|weight| weight * weight).sum::<f64>().sqrt(),
+    };
+    if norm == 0.0 { 1.0 } else { norm }
 }
 
 /// The counts that the scores of a pair of terms are made of: the pair's own, and what would have
@@ -84,6 +71,16 @@ impl PairCounts {
     /// How often the pair would come by chance.
     fn expected(&self) -> f64 {
         self.first * self.second / self.words
+    }
+}
+
+/// The score by a measure.
+pub fn score(measure: Measure, counts: &PairCounts) -> f64 {
+    match measure {
+        Measure::Pmi => pmi(counts),
+        Measure::LogLikelihood => log_likelihood(counts),
+        Measure::TScore => t_score(counts),
+        Measure::LogDice => log_dice(counts),
     }
 }
 
@@ -156,12 +153,12 @@ mod tests {
     #[test]
     fn a_row_of_zeros_can_be_divided() {
         for norm in [Norm::None, Norm::L1, Norm::L2] {
-            assert_eq!(norm.divisor([]), 1.0);
-            assert_eq!(norm.divisor([0.0, 0.0]), 1.0);
+            assert_eq!(divisor(norm, []), 1.0);
+            assert_eq!(divisor(norm, [0.0, 0.0]), 1.0);
         }
-        assert_eq!(Norm::None.divisor([3.0, 4.0]), 1.0);
-        assert_eq!(Norm::L1.divisor([3.0, 4.0]), 7.0);
-        assert_eq!(Norm::L2.divisor([3.0, 4.0]), 5.0);
+        assert_eq!(divisor(Norm::None, [3.0, 4.0]), 1.0);
+        assert_eq!(divisor(Norm::L1, [3.0, 4.0]), 7.0);
+        assert_eq!(divisor(Norm::L2, [3.0, 4.0]), 5.0);
     }
 
     #[test]

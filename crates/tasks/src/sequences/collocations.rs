@@ -1,0 +1,226 @@
+//! Collocations: pairs with scores of how much more often they come than by chance.
+//!
+//! Pairs are counted as [`super::counts`] does, and each piece is put in the order of its scores. The
+//! answer merges pieces while it is shown, and makes the scores of a row out of its counts.
+//!
+//! Cost: what counting pairs takes, and a comparison of all pieces a row. In the pool: 24 bytes a row.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::ops::Range;
+
+use tadoc_core::answer::columns::PAIR_SCORES;
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
+use tadoc_core::{Limits, Measure};
+
+use super::counts::{Occurrences, count};
+use super::keys::Key;
+use super::labels::Packing;
+use super::pairs::Pairs;
+use super::source::Source;
+use crate::Result;
+use crate::pruned::Pruned;
+use crate::score::{PairCounts, log_dice, log_likelihood, pmi, score, t_score};
+use crate::weights::Weights;
+use crate::work::{Block, Blocks, Work};
+
+/// Rows of a part of the answer.
+const ROWS_AT_ONCE: usize = 1 << 18;
+
+/// Sections of a block: each pair behind its rank, ascending; and the counts of the pairs.
+const RANKED: usize = 0;
+const COUNTS: usize = 1;
+
+/// Bytes that a row takes while it is scored, ranked and made part of a block: a row is a rank, a pair and a
+/// count.
+const BYTES_OF_A_ROW: u64 = 4 * size_of::<[u64; 3]>() as u64;
+
+/// Pairs with scores: by one of them descending, then by pair.
+pub(super) struct Collocations {
+    packing: Packing,
+    scale: Scale,
+    ranked: Blocks,
+    top: u64,
+}
+
+/// What the counts of pairs are held against.
+struct Scale {
+    bits: u32,
+    /// Places that the second term of a pair has, and one for the first.
+    window: usize,
+    /// How often each term occurs.
+    weights: Weights,
+    words: u64,
+}
+
+impl Scale {
+    fn counts(&self, pair: u64, count: u64) -> PairCounts {
+        let [first, second] = [1, 0].map(|place| pair.digit(place * self.bits, self.bits) as usize);
+        let terms = self.weights.items();
+        PairCounts::within(self.window, count, terms[first], terms[second], self.words)
+    }
+}
+
+/// A number that ascends as scores descend.
+fn rank_of(score: f64) -> u64 {
+    let bits = score.to_bits();
+    // Negative numbers descend with their bits, and are below all others.
+    let is_negative = bits >> 63 == 1;
+    if is_negative { bits } else { !bits & (u64::MAX >> 1) }
+}
+
+impl Collocations {
+    pub(super) fn new(
+        work: &mut Work<'_>,
+        source: &Source<Pairs<'_>, u64>,
+        pruned: &Pruned,
+        packing: Packing,
+        window: usize,
+        measure: Measure,
+        limits: &Limits,
+    ) -> Result<Self> {
+        let Limits { least, top, .. } = *limits;
+        let network = source.network();
+        let weights = Weights::new(work, network, pruned)?;
+        let words = network.length();
+        let scale = Scale { bits: packing.bits, window: window + 1, weights, words };
+        let occurrences = Occurrences::<u64>::new(work, source, pruned, packing)?;
+        let Occurrences { layout, root, rules } = &occurrences;
+        let pieces = occurrences.pieces(work, BYTES_OF_A_ROW);
+        let top = top.unwrap_or(usize::MAX);
+        let are_rows = |_, block: Block<'_>| are_ranked(block, packing);
+        let ranked = work.append("scores", pieces.len(), are_rows, |operation, block| {
+            let piece = &pieces[operation];
+            let above: u64 = layout.least(piece.buckets.start);
+            let mut rows: Vec<[u64; 3]> = Vec::new();
+            count(*layout, piece, root, rules, |key, count| {
+                if count >= least {
+                    let pair = above.plus(key);
+                    rows.push([rank_of(score(measure, &scale.counts(pair, count))), pair, count]);
+                }
+            });
+            rows.sort_unstable();
+            rows.truncate(top);
+            let ranked: Vec<[u64; 2]> = rows.iter().map(|&[rank, pair, _]| [rank, pair]).collect();
+            let counts: Vec<u64> = rows.iter().map(|&[_, _, count]| count).collect();
+            block.put(&ranked);
+            block.put(&counts);
+            Ok(())
+        })?;
+        Ok(Self { packing, scale, ranked, top: top as u64 })
+    }
+
+    /// The places of the rows behind so many, of which the last one is `last`: a block and a place there.
+    fn merge(&self, given: u64, last: [u64; 2]) -> Vec<[u32; 2]> {
+        let ranked_in = |block: u32| self.ranked.section::<[u64; 2]>(block as usize, RANKED);
+        let next_of = |block: u32, place: usize| {
+            let next = ranked_in(block).get(place)?;
+            Some(Reverse((*next, block, place as u32)))
+        };
+        let mut next: BinaryHeap<_> = (0..self.ranked.len() as u32)
+            .filter_map(|block| {
+                let is_given = |ranked: &[u64; 2]| given > 0 && *ranked <= last;
+                next_of(block, ranked_in(block).partition_point(is_given))
+            })
+            .collect();
+        let left = self.top.saturating_sub(given).min(ROWS_AT_ONCE as u64);
+        let mut places = Vec::new();
+        while (places.len() as u64) < left
+            && let Some(Reverse((_, block, place))) = next.pop()
+        {
+            places.push([block, place]);
+            next.extend(next_of(block, place as usize + 1));
+        }
+        places
+    }
+}
+
+/// Whether a block has pairs by rank; nothing if it lacks a section.
+fn are_ranked(block: Block<'_>, packing: Packing) -> Option<bool> {
+    let ranked = block.section::<[u64; 2]>(RANKED)?;
+    Some(
+        block.section::<u64>(COUNTS)?.len() == ranked.len()
+            && ranked.is_sorted_by(|one, other| one < other)
+            && ranked.iter().all(|&[_, pair]| packing.is_sequence(pair)),
+    )
+}
+
+/// Some rows.
+struct CollocationRows<'a> {
+    labels: Labels<'a>,
+    collocations: &'a Collocations,
+    /// Where each is: a block, and a place there.
+    places: Vec<[u32; 2]>,
+}
+
+impl Rows for CollocationRows<'_> {
+    fn columns(&self) -> &'static [Column] {
+        PAIR_SCORES
+    }
+
+    fn len(&self) -> u64 {
+        self.places.len() as u64
+    }
+
+    fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
+        let Collocations { packing, scale, ranked, .. } = self.collocations;
+        let pair_at = |[block, place]: [u32; 2]| {
+            ranked.section::<[u64; 2]>(block as usize, RANKED)[place as usize][1]
+        };
+        for row in rows.start as usize..rows.end as usize {
+            let terms = |at| packing.terms(pair_at(at));
+            self.labels.terms.ask_ahead(&self.places, row, terms);
+            let [block, place] = self.places[row];
+            let count = ranked.section::<u64>(block as usize, COUNTS)[place as usize];
+            let pair = pair_at([block, place]);
+            let counts = scale.counts(pair, count);
+            packing.show(self.labels, pair, |terms| {
+                let [first, second] = [terms[0], terms[1]].map(Value::Text);
+                each(&[
+                    first,
+                    second,
+                    Value::Count(count),
+                    Value::Real(pmi(&counts)),
+                    Value::Real(log_likelihood(&counts)),
+                    Value::Real(t_score(&counts)),
+                    Value::Real(log_dice(&counts)),
+                ]);
+            });
+        }
+    }
+}
+
+impl Answer for Collocations {
+    fn columns(&self) -> &'static [Column] {
+        PAIR_SCORES
+    }
+
+    fn next_part<'a>(
+        &'a self,
+        at: &mut Position,
+        labels: Labels<'a>,
+    ) -> Result<Option<Box<dyn Rows + 'a>>> {
+        let [given, rank, pair, _] = at.state();
+        let places = self.merge(given, [rank, pair]);
+        let Some(&[block, place]) = places.last() else { return Ok(None) };
+        let [rank, pair] = self.ranked.section::<[u64; 2]>(block as usize, RANKED)[place as usize];
+        *at = Position::new([given + places.len() as u64, rank, pair, 0]);
+        Ok(Some(Box::new(CollocationRows { labels, collocations: self, places })))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranks_ascend_as_scores_descend() {
+        let scores = [f64::INFINITY, 1e300, 2.5, 1.0, 1e-300, 0.0, -0.0, -1e-9, -7.0, -1e300];
+        let ranks = scores.map(rank_of);
+        assert!(ranks.is_sorted_by(|one, other| one < other), "{ranks:?}");
+        let by_rank = |one: &f64, other: &f64| rank_of(*one).cmp(&rank_of(*other));
+        let mut sorted = scores;
+        sorted.sort_by(|one, other| other.total_cmp(one));
+        assert!(sorted.is_sorted_by(|one, other| by_rank(one, other).is_lt()));
+    }
+}
