@@ -211,7 +211,7 @@ impl<K: Key, H: Key> Answer for SequenceCounts<K, H> {
     ) -> Result<Option<Box<dyn Rows + 'a>>> {
         let [below, block, within, _] = at.state();
         let mut behind = RankedPosition { below, block, within };
-        let document = self.document.map_or(&[][..], |number| labels.documents[number as usize]);
+        let document = self.document.map_or(&[][..], |number| labels.documents.get(number));
         let mut rows = RunRows::<K, H>::new(self.packing, self.layout, labels, self.shape);
         rows.push_ranked(document, &self.ranked, 0..self.ranked.len(), self.top, &mut behind);
         *at = Position::new([behind.below, behind.block, behind.within, 0]);
