@@ -210,7 +210,7 @@ impl Rows for Moments {
 fn moments_are_nanoseconds_or_told() {
     let moment = |seconds| Some(Timestamp { seconds, nanoseconds: 7 });
     let made = batch(&Moments(vec![moment(-1), None, moment(2)]), 0..3, &Options::new()).unwrap();
-    assert_eq!(made[0].schema().field(0).is_nullable(), true);
+    assert!(made[0].schema().field(0).is_nullable());
     let values = made[0].column(0).as_primitive::<TimestampNanosecondType>();
     let values: Vec<Option<i64>> = values.iter().collect();
     assert_eq!(values, [Some(-999_999_993), None, Some(2_000_000_007)]);
@@ -228,7 +228,7 @@ fn corpus(folder: &tempfile::TempDir, documents: usize) -> tadoc::Corpus {
         let name = [format!("{number:04}").as_bytes(), b"\xff.txt"].concat();
         tadoc::Input::new(name, tadoc::Source::Bytes(text))
     };
-    let options = tadoc::CompressOptions::default().lexer(tadoc::Lexer::Whitespace);
+    let options = tadoc::CompressOptions { lexer: tadoc::Lexer::Whitespace, ..Default::default() };
     tadoc::compress((0..documents).map(input).collect(), &path, &options, &()).unwrap();
     tadoc::Corpus::open(&path).unwrap()
 }
