@@ -90,8 +90,6 @@ pub mod backend;
 pub mod build;
 pub mod compress;
 pub mod corpus;
-#[cfg(doctest)]
-mod documents;
 pub mod error;
 pub mod grep;
 mod names;

@@ -49,6 +49,8 @@ mod answer;
 mod batch;
 mod context;
 mod corpus;
+#[cfg(doctest)]
+mod doctests;
 mod documents;
 mod find;
 mod grep;

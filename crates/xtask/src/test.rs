@@ -323,7 +323,7 @@ fn features(run: &Run) -> Result<Outcome> {
 
 /// Examples, and the Rust code of the documents, all of which are compiled.
 fn doctest(run: &Run) -> Result<Outcome> {
-    let compiled = run.project.root.join("crates/engine/src/documents.rs");
+    let compiled = run.project.root.join("crates/tadoc/src/doctests.rs");
     let compiled = fs::read_to_string(&compiled).context("reading the list of documents")?;
     let root = &run.project.root;
     let documents = fs::read_dir(root.join("docs")).context("listing docs")?;
@@ -335,7 +335,7 @@ fn doctest(run: &Run) -> Result<Outcome> {
             let is_compiled = compiled.contains(&format!("/{name}\""));
             ensure!(
                 is_compiled,
-                "{name} has Rust code and is not in crates/engine/src/documents.rs"
+                "{name} has Rust code and is not in crates/tadoc/src/doctests.rs"
             );
         }
     }
