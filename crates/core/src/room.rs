@@ -4,9 +4,12 @@
 //! than in reading: with pages of 4 KiB every access misses the tables of addresses too. So large rooms ask the
 //! system for pages of 2 MiB, where it has them, and are cleared by the system as they are touched.
 
+use std::fs::File;
 use std::io;
 use std::ops::{Deref, DerefMut};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use memmap2::MmapMut;
@@ -90,6 +93,50 @@ impl Room {
     }
 }
 
+/// A file without a name, which any thread appends to, and which is read when all is there: many rows take one file and one mapping.
+#[derive(Debug)]
+pub struct SpillFile {
+    file: File,
+    length: AtomicU64,
+}
+
+impl SpillFile {
+    /// An empty one, in the folder for temporary files.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    pub fn new() -> io::Result<Self> {
+        Ok(Self { file: tempfile::tempfile()?, length: AtomicU64::new(0) })
+    }
+
+    /// Appends bytes; gives where they start, which is aligned as rooms are.
+    ///
+    /// # Errors
+    /// If the file has no room.
+    pub fn append(&self, bytes: &[u8]) -> io::Result<u64> {
+        let whole = bytes.len().next_multiple_of(ALIGNMENT) as u64;
+        let start = self.length.fetch_add(whole, Ordering::Relaxed);
+        self.file.write_all_at(bytes, start)?;
+        Ok(start)
+    }
+
+    /// All of it.
+    ///
+    /// # Errors
+    /// If it cannot be mapped.
+    pub fn into_room(self) -> io::Result<Room> {
+        let bytes = self.length.into_inner();
+        if bytes == 0 {
+            return Ok(Room::default());
+        }
+        self.file.set_len(bytes)?;
+        #[allow(unsafe_code)]
+        // SAFETY: the file has no name and its descriptor was not given out, so nobody else writes to it or cuts it.
+        let map = unsafe { MmapMut::map_mut(&self.file)? };
+        Ok(Room { row: Row::Mapped { map, start: 0 }, bytes: bytes as usize })
+    }
+}
+
 impl Default for Room {
     fn default() -> Self {
         Self { row: Row::Heap(Vec::new()), bytes: 0 }
@@ -121,6 +168,19 @@ impl DerefMut for Room {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_was_spilled_is_read_where_it_was_appended() {
+        let file = SpillFile::new().unwrap();
+        let rows: Vec<Vec<u8>> = (0..50).map(|length| vec![length; length.into()]).collect();
+        let starts: Vec<u64> = rows.iter().map(|row| file.append(row).unwrap()).collect();
+        let room = file.into_room().unwrap();
+        for (row, start) in rows.iter().zip(starts) {
+            assert_eq!(room[start as usize..][..row.len()], row[..]);
+            assert_eq!(start % ALIGNMENT as u64, 0);
+        }
+        assert!(SpillFile::new().unwrap().into_room().unwrap().is_empty());
+    }
 
     #[test]
     fn rooms_of_all_sizes_begin_as_zeros() {

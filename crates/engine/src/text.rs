@@ -1,8 +1,10 @@
 //! Bytes for people: terms and names as the command prints them.
 //!
 //! [`escape`] is for files and pipes: it keeps rows apart and can be read back. [`visible`] is for
-//! screens: it also escapes what would steer a terminal. [`unescape`] reads both back.
+//! screens: it also escapes what would steer a terminal. [`unescape`] reads both back. [`as_utf8`] is for
+//! formats of UTF-8 without escapes, and [`unescape_utf8`] reads it back.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 /// Shows bytes as text: backslash, tab, line feed and carriage return as `\\ \t \n \r`, bytes that are
@@ -138,6 +140,69 @@ pub fn unescape(text: &str) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
+/// Any bytes as UTF-8, for formats whose text is UTF-8 and has no escapes of its own (CSV, Arrow, Parquet) and which
+/// are loaded into tools that show text as it is. So text is as it is, backslashes too, with one exception: bytes that
+/// are not UTF-8 are `\xHH` (two digits, small letters), and a backslash that would read as such an escape is `\x5c`.
+/// [`unescape_utf8`] gives the bytes back, whatever they were. One look at them if they are UTF-8; else a copy.
+///
+/// ```
+/// assert_eq!(tadoc_engine::text::as_utf8(b"C:\\new"), "C:\\new");
+/// assert_eq!(tadoc_engine::text::as_utf8(b"a\xff \\xff"), "a\\xff \\x5cxff");
+/// ```
+pub fn as_utf8(bytes: &[u8]) -> Cow<'_, str> {
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && !text.as_bytes().windows(4).any(is_escape)
+    {
+        return Cow::Borrowed(text);
+    }
+    let mut result = String::with_capacity(bytes.len() + 16);
+    for chunk in bytes.utf8_chunks() {
+        let valid = chunk.valid();
+        let mut copied = 0;
+        for (place, _) in valid.match_indices('\\') {
+            // What follows within four bytes is of this chunk: an escape after it begins with a backslash.
+            if valid.as_bytes()[place..].first_chunk::<4>().is_some_and(|four| is_escape(four)) {
+                result.push_str(&valid[copied..place]);
+                result.push_str("\\x5c");
+                copied = place + 1;
+            }
+        }
+        result.push_str(&valid[copied..]);
+        for byte in chunk.invalid() {
+            result.push_str("\\x");
+            result.push(char::from_digit(u32::from(byte >> 4), 16).expect("a digit"));
+            result.push(char::from_digit(u32::from(byte & 15), 16).expect("a digit"));
+        }
+    }
+    Cow::Owned(result)
+}
+
+fn is_escape(four: &[u8]) -> bool {
+    let is_digit = |byte: u8| matches!(byte, b'0'..=b'9' | b'a'..=b'f');
+    matches!(*four, [b'\\', b'x', high, low] if is_digit(high) && is_digit(low))
+}
+
+/// The bytes that [`as_utf8`] was given.
+///
+/// ```
+/// assert_eq!(tadoc_engine::text::unescape_utf8("a\\xff \\x5cxff"), b"a\xff \\xff");
+/// ```
+pub fn unescape_utf8(text: &str) -> Vec<u8> {
+    let mut rest = text.as_bytes();
+    let mut bytes = Vec::new();
+    while let Some((&byte, after)) = rest.split_first() {
+        if rest.first_chunk::<4>().is_some_and(|four| is_escape(four)) {
+            let digit = |place: usize| char::from(rest[place]).to_digit(16).expect("a digit") as u8;
+            bytes.push(digit(2) << 4 | digit(3));
+            rest = &rest[4..];
+        } else {
+            bytes.push(byte);
+            rest = after;
+        }
+    }
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -155,5 +220,29 @@ mod tests {
         // C0, DEL and C1, then those with other meanings.
         assert_eq!(hidden, 32 + 1 + 32 + 1 + 2 + 7 + 4 + 1);
         assert_eq!(visible(b"\xff\xe2\x80").to_string(), "\\xff\\xe2\\x80");
+    }
+
+    #[test]
+    fn text_is_as_it_is() {
+        for text in ["", "plain", "C:\\new\\table\\x", "\\xFF \\xg0 \\x", "日本語 🙂", "\0\t\n"]
+        {
+            assert!(matches!(as_utf8(text.as_bytes()), Cow::Borrowed(same) if same == text));
+        }
+    }
+
+    #[test]
+    fn bytes_are_escaped_and_come_back() {
+        assert_eq!(as_utf8(b"a\xffb"), "a\\xffb");
+        assert_eq!(as_utf8(b"a\\xffb"), "a\\x5cxffb");
+        assert_eq!(as_utf8(b"\\\xff"), "\\\\xff");
+        // All strings of these pieces: they try to be taken for escapes.
+        let pieces: [&[u8]; 8] =
+            [b"\\", b"x", b"f", b"5c", b"\xff", b"\xe2\x82", b"\xac", b"\\xff"];
+        for number in 0..8_usize.pow(5) {
+            let bytes: Vec<u8> = (0..5)
+                .flat_map(|place| pieces[number / 8_usize.pow(place) % 8].iter().copied())
+                .collect();
+            assert_eq!(unescape_utf8(&as_utf8(&bytes)), bytes, "{bytes:?}");
+        }
     }
 }

@@ -12,6 +12,7 @@ mod example;
 
 /// Memory, and a pool where there is one: a new one, and again the same as another process would find it.
 fn backends(pool: &Path) -> Vec<Backends> {
+    #[cfg_attr(not(feature = "pool"), expect(unused_mut, reason = "there is one backend"))]
     let mut backends = vec![Backends::new(Choice::Cpu, None)];
     #[cfg(feature = "pool")]
     {

@@ -49,11 +49,11 @@ mod answer;
 mod batch;
 mod context;
 mod corpus;
-#[cfg(doctest)]
-mod doctests;
 mod documents;
 mod find;
 mod grep;
+#[cfg(doctest)]
+mod guides;
 mod hits;
 mod phrase;
 mod query;
@@ -90,6 +90,12 @@ pub use tadoc_engine::{
     StopWords, TextDigest, TextDigester, VerifyReport, compress,
 };
 pub use tadoc_engine::{exit_on_truncated_files, text, threads};
+
+/// What a task of your own is written with: [`Query::run_custom`](crate::Query::run_custom) has an example.
+pub mod custom {
+    pub use tadoc_core::{Array, Grammar, Network, Result as TaskResult, Terms, View};
+    pub use tadoc_engine::analytics::{Block, BlockBuilder, Blocks, CustomTask, Phases, Weights};
+}
 
 /// Edits: transactions, batches, and compressing again.
 pub mod edit {

@@ -8,6 +8,7 @@ use tadoc_engine::access::{self, Scope};
 use tadoc_engine::view::{Detail, Origin};
 
 use crate::answer::{Answer, names};
+use crate::custom::CustomTask;
 use crate::select::{Selection, matching};
 use crate::{
     Analyzer, Corpus, DocumentId, Found, Grep, Hits, Language, Limits, Measure, Names, Observer,
@@ -177,6 +178,52 @@ impl Query {
     /// Any task.
     pub fn task(&self, task: Task) -> TaskQuery {
         TaskQuery { query: self.clone(), task, limits: Limits::default() }
+    }
+
+    /// Runs a task of your own: in the pool if the corpus was opened in one, else in memory. `memory` is how many bytes
+    /// the work may take, beside the view and its tables.
+    ///
+    /// ```
+    /// # fn main() -> tadoc::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("plays.tdc");
+    /// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+    /// # let input = tadoc::Input::new("hamlet.txt", text);
+    /// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+    /// use tadoc::custom::{Array, CustomTask, Phases, TaskResult};
+    ///
+    /// /// How many different words each document has.
+    /// struct DistinctWords;
+    ///
+    /// impl CustomTask for DistinctWords {
+    ///     type Answer = Array<u32>;
+    ///
+    ///     fn name(&self) -> &str {
+    ///         "distinct words"
+    ///     }
+    ///
+    ///     fn key(&self) -> Vec<u8> {
+    ///         b"distinct words, version 1".to_vec()
+    ///     }
+    ///
+    ///     fn run(&self, phases: &mut Phases<'_, '_>) -> TaskResult<Array<u32>> {
+    ///         let words = phases.view().terms().len();
+    ///         let can_be = |&count: &u32| count <= words;
+    ///         phases.documents("distinct words", can_be, |_, found| found.len() as u32)
+    ///     }
+    /// }
+    ///
+    /// let counts = tadoc::Corpus::open(&path)?.query().run_custom(&DistinctWords, 1 << 20)?;
+    /// assert_eq!(counts[..], [4]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// What reading the archives and the task give.
+    pub fn run_custom<T: CustomTask>(&self, task: &T, memory: u64) -> Result<T::Answer> {
+        let (view, _) = self.view(Detail::Whole, &())?;
+        self.corpus.backends().run_custom(&view, task, memory)
     }
 
     /// Where a word or phrase is.

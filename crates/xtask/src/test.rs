@@ -323,7 +323,7 @@ fn features(run: &Run) -> Result<Outcome> {
 
 /// Examples, and the Rust code of the documents, all of which are compiled.
 fn doctest(run: &Run) -> Result<Outcome> {
-    let compiled = run.project.root.join("crates/tadoc/src/doctests.rs");
+    let compiled = run.project.root.join("crates/tadoc/src/guides.rs");
     let compiled = fs::read_to_string(&compiled).context("reading the list of documents")?;
     let root = &run.project.root;
     let documents = fs::read_dir(root.join("docs")).context("listing docs")?;
@@ -333,10 +333,7 @@ fn doctest(run: &Run) -> Result<Outcome> {
         let is_text = name.ends_with(".md");
         if is_text && fs::read_to_string(&path)?.contains("```rust") {
             let is_compiled = compiled.contains(&format!("/{name}\""));
-            ensure!(
-                is_compiled,
-                "{name} has Rust code and is not in crates/tadoc/src/doctests.rs"
-            );
+            ensure!(is_compiled, "{name} has Rust code and is not in crates/tadoc/src/guides.rs");
         }
     }
     run.run(&mut run.cargo(&["test", "--workspace", "--doc"]))?;

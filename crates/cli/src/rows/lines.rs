@@ -10,12 +10,11 @@ use std::ops::Range;
 
 use base64::prelude::{BASE64_STANDARD, Engine};
 use tadoc::Timestamp;
-use tadoc::text::escape;
+use tadoc::text::{as_utf8, escape};
 use tadoc::{Column, Rows, Value};
 
 use super::parallel::Buffers;
 use super::scan::is_plain;
-use super::utf8::as_utf8;
 use crate::output::Output;
 use crate::screen::{self, Notation};
 

@@ -7,9 +7,9 @@
 //! | format | text that is not UTF-8 | other text | reals |
 //! | --- | --- | --- | --- |
 //! | [tsv](lines::Tsv) | `\xHH` | `\\ \t \n \r` escaped | shortest that reads back; `NaN`, `inf`, `-inf` |
-//! | [csv](lines::Csv) | `\xHH` ([`utf8`]) | as it is, quoted where it must be | as tsv |
+//! | [csv](lines::Csv) | `\xHH` ([`as_utf8`](tadoc::text::as_utf8)) | as it is, quoted where it must be | as tsv |
 //! | [jsonl](lines::JsonLines), [json](lines::JsonArray) | base64, in a key `…_base64` | JSON's escapes | as tsv; not finite: `null` |
-//! | [arrow, arrows, parquet](columns) | `\xHH` ([`utf8`]) | as it is | 64 bits |
+//! | [arrow, arrows, parquet](columns) | `\xHH` ([`as_utf8`](tadoc::text::as_utf8)) | as it is | 64 bits |
 //! | [table](table) | `\xHH` | as tsv, and nothing that steers a terminal | rounded |
 //! | [mtx](matrix) | | | as tsv |
 //!
@@ -24,7 +24,6 @@ mod matrix;
 mod parallel;
 mod scan;
 mod table;
-mod utf8;
 
 #[cfg(test)]
 mod tests;
@@ -153,16 +152,18 @@ impl Writer {
             Format::Jsonl => Self::Jsonl(Lines::new(output, JsonLines::new(columns))?),
             #[cfg(feature = "columns")]
             Format::Arrow => {
-                Self::Arrow(columns::Columns::new(columns::Arrow::file(output, columns)?))
+                Self::Arrow(columns::Columns::new(columns::Arrow::file(output, columns)?, columns))
             }
             #[cfg(feature = "columns")]
-            Format::Arrows => {
-                Self::Arrow(columns::Columns::new(columns::Arrow::stream(output, columns)?))
-            }
+            Format::Arrows => Self::Arrow(columns::Columns::new(
+                columns::Arrow::stream(output, columns)?,
+                columns,
+            )),
             #[cfg(feature = "columns")]
-            Format::Parquet => {
-                Self::Parquet(columns::Columns::new(columns::Parquet::new(output, columns)?))
-            }
+            Format::Parquet => Self::Parquet(columns::Columns::new(
+                columns::Parquet::new(output, columns)?,
+                columns,
+            )),
             #[cfg(not(feature = "columns"))]
             Format::Arrow | Format::Arrows | Format::Parquet => unreachable!("refused before"),
             Format::Mtx => Self::Matrix(matrix::Matrix::new(output, columns)),

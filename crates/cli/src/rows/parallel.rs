@@ -16,24 +16,30 @@ use std::io::Write;
 /// Calls `make` on every range, on several threads, and `take` with what it made, in the order of ranges,
 /// on one. `wave` is how many ranges are made at a time, for each thread.
 pub fn in_order<T: Send>(
-    mut ranges: impl Iterator<Item = Range<u64>>,
+    mut ranges: impl Iterator<Item = Range<u64>> + Send,
     wave: usize,
     make: impl Fn(Range<u64>) -> T + Sync,
-    mut take: impl FnMut(T) -> anyhow::Result<()> + Send,
+    take: impl FnMut(T) -> anyhow::Result<()> + Send,
 ) -> anyhow::Result<()> {
     let wave = wave * rayon::current_num_threads();
+    let make_wave = || {
+        let next: Vec<Range<u64>> = ranges.by_ref().take(wave).collect();
+        (!next.is_empty()).then(|| Ok(next.into_par_iter().with_max_len(1).map(&make).collect()))
+    };
+    in_waves(make_wave, take)
+}
+
+/// Calls `make` until it gives no more waves, and `take` with what each has, in order.
+pub fn in_waves<T: Send>(
+    mut make: impl FnMut() -> Option<anyhow::Result<Vec<T>>> + Send,
+    mut take: impl FnMut(T) -> anyhow::Result<()> + Send,
+) -> anyhow::Result<()> {
     let mut ready: Vec<T> = Vec::new();
     loop {
-        let next: Vec<Range<u64>> = ranges.by_ref().take(wave).collect();
-        if ready.is_empty() && next.is_empty() {
-            return Ok(());
-        }
-        let (taken, made) = rayon::join(
-            || ready.drain(..).try_for_each(&mut take),
-            || next.into_par_iter().with_max_len(1).map(&make).collect(),
-        );
+        let (taken, made) = rayon::join(|| ready.drain(..).try_for_each(&mut take), &mut make);
         taken?;
-        ready = made;
+        let Some(made) = made else { return Ok(()) };
+        ready = made?;
     }
 }
 

@@ -5,10 +5,9 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::path::Path;
 
-use tadoc::text::unescape;
+use tadoc::text::{unescape, unescape_utf8};
 use tadoc::{Column, Entries, Rows, Value};
 
-use super::utf8::from_utf8;
 use super::{Format, FormatArguments, RowWriter};
 
 const COLUMNS: &[Column] = &[
@@ -261,8 +260,8 @@ fn csv_reads_back() {
     assert_eq!(records[0], ["sequence", "document", "count", "weight"]);
     assert_eq!(records.len(), answer.0.len() + 1);
     for (record, (terms, name, count, weight)) in records[1..].iter().zip(&answer.0) {
-        assert_eq!(from_utf8(&record[0]), join(terms));
-        assert_eq!(from_utf8(&record[1]), *name);
+        assert_eq!(unescape_utf8(&record[0]), join(terms));
+        assert_eq!(unescape_utf8(&record[1]), *name);
         assert_eq!(record[2].parse(), Ok(*count));
         assert!(same(record[3].parse().unwrap(), *weight));
         // What is UTF-8 and looks like no escape is as it is.
@@ -353,8 +352,8 @@ mod columns {
             for place in 0..batch.num_rows() {
                 let (terms, name, count, weight) = rows.next().unwrap();
                 let text = |column: usize| batch.column(column).as_string::<i32>().value(place);
-                assert_eq!(from_utf8(text(0)), join(terms));
-                assert_eq!(from_utf8(text(1)), *name);
+                assert_eq!(unescape_utf8(text(0)), join(terms));
+                assert_eq!(unescape_utf8(text(1)), *name);
                 assert_eq!(batch.column(2).as_primitive::<UInt64Type>().value(place), *count);
                 let number = batch.column(3).as_primitive::<Float64Type>().value(place);
                 assert!(same(number, *weight));

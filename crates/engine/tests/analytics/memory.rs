@@ -1,9 +1,8 @@
-//! Little memory: the same rows, in passes and out of temporary files, or an error that says how much is needed.
+//! Little memory: the same rows, out of temporary files.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use tadoc_core::{Grammar, Limits, Network, Part, Strategy, Task, View};
-use tadoc_engine::Error;
 use tadoc_engine::analytics::Measure;
 use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_oracle::{Lexer, Oracle, Random};
@@ -33,11 +32,10 @@ fn task(task: Task) -> Question {
     Question::Task(task)
 }
 
-/// Temporary files that this process has open; they have no name any more.
+/// Temporary files that this process has mapped; they have no name any more.
 fn temporary_files() -> Option<usize> {
-    let open = std::fs::read_dir("/proc/self/fd").ok()?;
-    let targets = open.flatten().filter_map(|entry| std::fs::read_link(entry.path()).ok());
-    Some(targets.filter(|target| target.to_string_lossy().ends_with("(deleted)")).count())
+    let mapped = std::fs::read_to_string("/proc/self/maps").ok()?;
+    Some(mapped.lines().filter(|line| line.ends_with("(deleted)")).count())
 }
 
 /// Fewer bytes make more passes, whose rows are the same.
@@ -71,7 +69,7 @@ fn spilled_rows_equal_the_oracle() {
                     if let (0, Question::Task(_), Some(open)) =
                         (memory, question, temporary_files())
                     {
-                        assert!(open > 1, "{open} temporary files");
+                        assert!(open > 0, "no temporary file");
                     }
                     let found = rows(&*answered.answer, &view, &names);
                     let first = &whole[..whole.len().min(top.unwrap_or(usize::MAX))];
@@ -84,9 +82,9 @@ fn spilled_rows_equal_the_oracle() {
     }
 }
 
-/// What cannot be done in passes says how much memory it takes, and can be done in that.
+/// No task needs more memory than it may have.
 #[test]
-fn too_little_memory_is_an_error_that_helps() {
+fn any_memory_is_enough() {
     let made = made();
     let (view, documents) = (made.view(), made.documents());
     let names = names(&documents);
@@ -101,12 +99,10 @@ fn too_little_memory_is_an_error_that_helps() {
         let limits = Limits { strategy: Some(strategy), ..Default::default() };
         let ask = |memory| Question::Task(task).ask(&view, &Limits { memory, ..limits });
         let whole = rows(&*ask(u64::MAX).unwrap().answer, &view, &names);
-        let Err(Error::TooLittleMemory { given: 0, least }) = ask(0) else {
-            panic!("{task:?} {strategy:?} takes no memory");
-        };
-        assert!(matches!(ask(least - 1), Err(Error::TooLittleMemory { .. })));
-        let found = rows(&*ask(least).unwrap().answer, &view, &names);
-        assert!(found == whole, "{task:?} {strategy:?} in {least} bytes");
+        for memory in [0, 1 << 16, 1 << 20] {
+            let found = rows(&*ask(memory).unwrap().answer, &view, &names);
+            assert!(found == whole, "{task:?} {strategy:?} in {memory} bytes");
+        }
     }
 }
 

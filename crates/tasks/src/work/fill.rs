@@ -28,10 +28,11 @@ impl Work<'_> {
         let element = size_of::<T>();
         let operations: Vec<Range<usize>> =
             cuts.windows(2).map(|cut| cut[0] * element..cut[1] * element).collect();
+        let all = 0..operations.len();
         let filling = Filling {
             bytes: cuts.last().expect("cuts begin with 0") * element,
             element,
-            levels: &[0..operations.len()],
+            levels: std::slice::from_ref(&all),
             operations: &operations,
         };
         let check = |operation: usize, own: &[u8], _: &[u8]| check(operation, cast_slice(own));

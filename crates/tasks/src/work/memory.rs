@@ -1,13 +1,15 @@
 //! Volatile storage: tables in memory, freed when nobody holds them.
 //!
-//! Tables take as many bytes of memory as the storage may have; what comes beyond that goes to a temporary file without a name, and only there.
+//! Tables take as many bytes of memory as the storage may have; what comes beyond that goes to temporary files without names, one for each
+//! phase.
 //! Running a phase costs nothing beyond its operations.
 
 use std::io;
-use std::sync::Arc;
+use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use tadoc_core::room::Room;
+use tadoc_core::room::{Room, SpillFile};
 use tadoc_core::{Array, parallel};
 
 use super::append::{Append, Block, BlockBuilder, Blocks, CheckBlock, Sections, StoredBlocks};
@@ -31,34 +33,27 @@ impl Memory {
         Self { most, taken: Arc::default() }
     }
 
-    /// Zeros, in memory while there is some left.
+    /// Zeros, in memory while there is some left, else in a file of their own.
     fn zeros(&self, bytes: usize) -> Result<Held> {
-        self.hold(bytes, |fits| match fits {
-            true => Room::in_memory(bytes),
-            false => Room::in_file(bytes, None),
-        })
+        if let Some(mut held) = self.take(bytes) {
+            held.room = Room::in_memory(bytes).map_err(temporary)?;
+            return Ok(held);
+        }
+        let room = Room::in_file(bytes, None).map_err(temporary)?;
+        Ok(Held { room, bytes: 0, of: self.taken.clone() })
     }
 
-    /// A copy of bytes, in memory while there is some left.
-    fn copy_of(&self, bytes: &[u8]) -> Result<Held> {
-        self.hold(bytes.len(), |fits| {
-            if fits {
-                return Room::copy_of(bytes);
-            }
-            let mut room = Room::in_file(bytes.len(), None)?;
-            room.copy_from_slice(bytes);
-            Ok(room)
-        })
+    /// Takes so many bytes of memory, if they are left; with no room yet.
+    fn take(&self, bytes: usize) -> Option<Held> {
+        let bytes = bytes as u64;
+        let more = |taken: u64| taken.checked_add(bytes).filter(|&taken| taken <= self.most);
+        self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
+        Some(Held { room: Room::default(), bytes, of: self.taken.clone() })
     }
+}
 
-    /// Takes so many bytes; `make` is told whether they fit into memory.
-    fn hold(&self, bytes: usize, make: impl FnOnce(bool) -> io::Result<Room>) -> Result<Held> {
-        let before = self.taken.fetch_add(bytes as u64, Ordering::Relaxed);
-        let mut held = Held { room: Room::default(), bytes: bytes as u64, of: self.taken.clone() };
-        let fits = before.saturating_add(bytes as u64) <= self.most;
-        held.room = make(fits).map_err(|error| Error::io("a temporary file", error))?;
-        Ok(held)
-    }
+fn temporary(source: io::Error) -> Error {
+    Error::io("a temporary file", source)
 }
 
 /// Bytes of a table; counted until they are freed.
@@ -66,6 +61,14 @@ struct Held {
     room: Room,
     bytes: u64,
     of: Arc<AtomicU64>,
+}
+
+impl Held {
+    /// The same with its room.
+    fn with(mut self, room: Room) -> Self {
+        self.room = room;
+        self
+    }
 }
 
 impl AsRef<[u8]> for Held {
@@ -127,16 +130,22 @@ impl Storage for Memory {
         check: &CheckBlock<'_>,
         work: &Append<'_>,
     ) -> Result<Blocks> {
-        let blocks = parallel::try_map(operations, &|operation| -> Result<Vec<Held>> {
-            let mut block = MemoryBlock { memory: self, sections: Vec::new(), failed: None };
+        let spill = Spill::default();
+        let blocks = parallel::try_map(operations, &|operation| -> Result<Vec<Section>> {
+            let (memory, spill) = (&*self, &spill);
+            let mut block = MemoryBlock { memory, spill, sections: Vec::new(), failed: None };
             work(operation, &mut BlockBuilder::new(&mut block))?;
             block.failed.map_or(Ok(block.sections), Err)
         })?;
-        let blocks = MemoryBlocks { blocks };
+        let spilled = spill.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let spilled = spilled.and_then(Arc::into_inner).map(SpillFile::into_room).transpose();
+        let blocks =
+            MemoryBlocks { blocks, spilled: spilled.map_err(temporary)?.unwrap_or_default() };
         debug_assert!(
             (0..operations).all(|operation| {
-                let sections = blocks.blocks[operation].iter().map(Held::as_ref);
-                let sections: Vec<&[u8]> = sections.collect();
+                let sections = 0..blocks.blocks[operation].len();
+                let sections: Vec<&[u8]> =
+                    sections.map(|section| blocks.section(operation, section)).collect();
                 check(operation, Block::new(&sections)) == Some(true)
             }),
             "{phase}"
@@ -145,43 +154,77 @@ impl Storage for Memory {
     }
 
     fn aside(&self, bytes: usize) -> Result<Room> {
-        Room::in_file(bytes, None).map_err(|error| Error::io("a temporary file", error))
+        Room::in_file(bytes, None).map_err(temporary)
     }
 }
+
+/// A section of a block.
+enum Section {
+    Held(Held),
+    /// In the file of its phase.
+    Spilled(Range<usize>),
+}
+
+/// The file of a phase, made when there is no memory left for a section.
+type Spill = Mutex<Option<Arc<SpillFile>>>;
 
 /// A block that is being made.
 struct MemoryBlock<'m> {
     memory: &'m Memory,
-    sections: Vec<Held>,
+    spill: &'m Spill,
+    sections: Vec<Section>,
     failed: Option<Error>,
 }
 
 impl MemoryBlock<'_> {
-    fn push(&mut self, section: Result<Held>) {
+    fn push(&mut self, section: io::Result<Section>) {
         match section {
-            Ok(held) => self.sections.push(held),
-            Err(error) => self.failed = Some(error),
+            Ok(section) => self.sections.push(section),
+            Err(error) => self.failed = Some(temporary(error)),
         }
+    }
+
+    fn spilled(&self, bytes: &[u8]) -> io::Result<Section> {
+        let file = {
+            let mut spill = self.spill.lock().unwrap_or_else(PoisonError::into_inner);
+            match &*spill {
+                Some(file) => file.clone(),
+                None => spill.insert(Arc::new(SpillFile::new()?)).clone(),
+            }
+        };
+        let start = file.append(bytes)? as usize;
+        Ok(Section::Spilled(start..start + bytes.len()))
     }
 }
 
 impl Sections for MemoryBlock<'_> {
     fn put(&mut self, bytes: &[u8]) {
-        self.push(self.memory.copy_of(bytes));
+        let section = match self.memory.take(bytes.len()) {
+            Some(held) => Room::copy_of(bytes).map(|room| Section::Held(held.with(room))),
+            None => self.spilled(bytes),
+        };
+        self.push(section);
     }
 
     fn put_with(&mut self, bytes: usize, fill: &mut dyn FnMut(&mut [u8])) {
-        let held = self.memory.zeros(bytes);
-        self.push(held.map(|mut held| {
-            fill(&mut held.room);
-            held
-        }));
+        let section = match self.memory.take(bytes) {
+            Some(held) => Room::in_memory(bytes).map(|mut room| {
+                fill(&mut room);
+                Section::Held(held.with(room))
+            }),
+            None => Room::in_memory(bytes).and_then(|mut room| {
+                fill(&mut room);
+                self.spilled(&room)
+            }),
+        };
+        self.push(section);
     }
 }
 
-/// Finished blocks: the sections of each.
+/// Finished blocks: the sections of each, and the file of those that are not in memory.
 struct MemoryBlocks {
-    blocks: Vec<Vec<Held>>,
+    blocks: Vec<Vec<Section>>,
+    spilled: Room,
 }
 
 impl StoredBlocks for MemoryBlocks {
@@ -190,6 +233,9 @@ impl StoredBlocks for MemoryBlocks {
     }
 
     fn section(&self, block: usize, section: usize) -> &[u8] {
-        &self.blocks[block][section].room
+        match &self.blocks[block][section] {
+            Section::Held(held) => &held.room,
+            Section::Spilled(range) => &self.spilled[range.clone()],
+        }
     }
 }

@@ -1,40 +1,40 @@
-//! The formats of columns: Arrow and Parquet.
+//! The formats of columns: Arrow and Parquet, of the batches that `tadoc-arrow` makes.
 //!
-//! Text columns are UTF-8 as [`as_utf8`](super::utf8::as_utf8) has it, counts are unsigned and
+//! Text columns are UTF-8 as [`as_utf8`](tadoc::text::as_utf8) has it, counts are unsigned and
 //! reals are floating-point numbers of 64 bits, moments are timestamps in nanoseconds (UTC), null
-//! where they are not known; nothing else is null. Rows go into parts of a fixed number of rows (a
-//! batch, a row group), which are made on all threads and written in order. Where parts begin
-//! depends on the rows alone, and not on how many come at a time or on the number of threads. At
-//! most two parts a thread are in memory, and one that is not full yet.
+//! where they are not known; nothing else is null. A batch (in Parquet a row group) has a fixed
+//! number of rows; batches are made and encoded on all threads and written in order. Where they
+//! begin depends on the rows alone, and not on how many come at a time or on the number of threads.
+//! At most two batches a thread are in memory, and two that are not full yet.
 
 mod arrow;
-mod batch;
 mod parquet;
 
 pub use arrow::Arrow;
 pub use parquet::Parquet;
 
-use tadoc::{Rows, Value};
+use anyhow::anyhow;
+use arrow_array::RecordBatch;
+use rayon::prelude::*;
+use tadoc::{Column, Rows};
+use tadoc_arrow::{BatchBuilder, Error, Options};
 
-use super::parallel::in_order;
+use super::parallel::in_waves;
 
-/// A format: how rows become parts, and where parts go.
+/// A format: how batches are encoded, and where they go.
 pub trait Columnar {
-    /// How many rows a part has, other than the last.
-    const ROWS: u64;
-    /// A part that takes rows.
-    type Part: Send;
-    /// A part that is ready to be written.
-    type Done: Send;
-    /// What parts are made with, apart from what they are written to.
-    type Maker: Sync;
+    /// How many rows a batch has, other than the last.
+    const ROWS: usize;
+    /// A batch that is ready to be written.
+    type Encoded: Send;
+    /// What batches are encoded with, apart from what they are written to.
+    type Encoder: Sync;
 
-    fn start(maker: &Self::Maker) -> anyhow::Result<Self::Part>;
-    fn push(part: &mut Self::Part, values: &[Value<'_>]) -> anyhow::Result<()>;
-    fn done(part: Self::Part) -> anyhow::Result<Self::Done>;
+    fn encode(encoder: &Self::Encoder, batch: RecordBatch) -> anyhow::Result<Self::Encoded>;
 
     /// The two sides of the writer.
-    fn sides(&mut self) -> (&Self::Maker, impl FnMut(Self::Done) -> anyhow::Result<()> + Send);
+    fn sides(&mut self)
+    -> (&Self::Encoder, impl FnMut(Self::Encoded) -> anyhow::Result<()> + Send);
 
     /// Ends the file.
     fn finish(self) -> anyhow::Result<()>;
@@ -43,58 +43,49 @@ pub trait Columnar {
 /// Rows on their way out as columns.
 pub struct Columns<F: Columnar> {
     format: F,
-    /// The part that is not full yet, and how many rows it has.
-    open: Option<(F::Part, u64)>,
+    builder: BatchBuilder,
 }
 
 impl<F: Columnar> Columns<F> {
-    pub fn new(format: F) -> Self {
-        Self { format, open: None }
+    pub fn new(format: F, columns: &'static [Column]) -> Self {
+        Self { format, builder: BatchBuilder::new(columns, Options::new().rows(F::ROWS)) }
     }
 
     pub fn write(&mut self, rows: &dyn Rows) -> anyhow::Result<()> {
-        let count = rows.len();
-        let (maker, mut write) = self.format.sides();
+        let wave = (F::ROWS * rayon::current_num_threads()) as u64;
+        let (encoder, write) = self.format.sides();
+        let builder = &mut self.builder;
         let mut start = 0;
-        if let Some((mut part, filled)) = self.open.take() {
-            start = count.min(F::ROWS - filled);
-            part = fill::<F>(part, rows, 0..start)?;
-            if filled + start < F::ROWS {
-                self.open = Some((part, filled + start));
-                return Ok(());
+        let make = || {
+            let range = start..rows.len().min(start + wave);
+            start = range.end;
+            if range.is_empty() {
+                return None;
             }
-            write(F::done(part)?)?;
-        }
-        let whole = start + (count - start) / F::ROWS * F::ROWS;
-        let ranges = (start..whole).step_by(F::ROWS as usize).map(|first| first..first + F::ROWS);
-        let make =
-            |range| F::start(maker).and_then(|part| fill::<F>(part, rows, range)).and_then(F::done);
-        in_order(ranges, 1, make, |part| write(part?))?;
-        if whole < count {
-            let part = fill::<F>(F::start(maker)?, rows, whole..count)?;
-            self.open = Some((part, count - whole));
-        }
-        Ok(())
+            let batches = builder.push(rows, range).map_err(advised);
+            let encode = |batch| F::encode(encoder, batch);
+            let encoded = batches.map(|batches| {
+                batches.into_par_iter().with_max_len(1).map(encode).collect::<Vec<_>>()
+            });
+            Some(encoded.and_then(|encoded| encoded.into_iter().collect()))
+        };
+        in_waves(make, write)
     }
 
     pub fn finish(mut self) -> anyhow::Result<()> {
-        if let Some((part, _)) = self.open.take() {
-            self.format.sides().1(F::done(part)?)?;
+        if let Some(batch) = self.builder.finish().map_err(advised)? {
+            let (encoder, mut write) = self.format.sides();
+            write(F::encode(encoder, batch)?)?;
         }
         self.format.finish()
     }
 }
 
-fn fill<F: Columnar>(
-    mut part: F::Part,
-    rows: &dyn Rows,
-    range: std::ops::Range<u64>,
-) -> anyhow::Result<F::Part> {
-    let mut result = Ok(());
-    rows.visit(range, &mut |values| {
-        if result.is_ok() {
-            result = F::push(&mut part, values);
-        }
-    });
-    result.map(|()| part)
+/// The error with the format that can hold what this one cannot.
+fn advised(error: Error) -> anyhow::Error {
+    match error {
+        Error::TextTooLong { .. } => anyhow!("{error}; try --format tsv"),
+        Error::TimeOutOfRange { .. } => anyhow!("{error}; try --format csv or jsonl"),
+        other => other.into(),
+    }
 }
