@@ -8,19 +8,16 @@
 //!
 //! # Modules
 //!
-//! - `work`: what algorithms see: tables that are filled, counters that are added up, blocks that are appended. They are
-//!   plain functions of finished tables; that they survive a crash is nothing that they need to know.
-//! - the file below it: `patience` (a lock that others hold), `medium` (mapped memory and how it is made durable), `layout` and `pool` (header, checkpoints, tables), `image`
-//!   (the view in it), `log` (counters that change in place). docs/pool.md says what every byte means.
-//! - `pruned`: the rules as all tasks over words read them; made once for a view.
-//! - `weights` (top-down) and `tables` (bottom-up): what the whole corpus has, and what each rule has; `bounds` says how much it can be before it is counted.
-//! - `plan` and `walk`: one document after the other, counted in a `hash_table` with the rules that wait in a `queue`; `transpose` turns that round to the documents
-//!   of each key. They are for keys of any kind (`entry`); `terms` makes them go over terms.
-//! - `sequences`: the tasks over sequences of terms, from the ends of rules to their rows.
-//! - `tasks`: the chain of each task, with `rank` and `vectors` for the order of rows, and `answer`, which shows rows straight from the pool; `select` chooses the
-//!   strategy, `backend` runs the pruned rules and a chain in a pool that is open.
-//! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a view in the pool.
-//! - `check`: what the checks of found tables are made of. `error`: what can go wrong, worded for people.
+//! - `work`: the durable storage of tasks. Tables are filled, counters added up and blocks appended
+//!   as `tadoc_tasks::work` has it; that they survive a crash is nothing that a task needs to know.
+//! - the file below it: `patience` (a lock that others hold), `medium` (mapped memory and how it is
+//!   made durable), `layout` and `pool` (header, checkpoints, tables), `image` (the view in it),
+//!   `log` (counters that change in place). docs/pool.md says what every byte means.
+//! - `backend`: runs the pruned rules and the chain of a task in a pool that is open. The chains
+//!   are those of `tadoc-tasks`.
+//! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a
+//!   view in the pool.
+//! - `error`: what can go wrong, as facts.
 
 pub mod backend;
 pub mod error;
