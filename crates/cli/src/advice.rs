@@ -80,7 +80,7 @@ fn of_engine(error: &Error) -> Option<&'static str> {
         Error::FileAndFolder { .. } => "give one of them another name",
         Error::Changed { .. } => "compress a copy or a snapshot of it",
         Error::LongLine { .. } => "raise --memory, or leave out `--split lines`",
-        Error::Ambiguous { .. } => "name one archive",
+        Error::Ambiguous { .. } | Error::SeveralArchives { .. } => "name one archive",
         Error::NoSuchDocument { .. } => "`tadoc list` shows what it has",
         Error::UnsafeName { .. } => "use `tadoc cat` to read it",
         Error::WrongDigest { .. } => FROM_A_COPY,

@@ -203,9 +203,9 @@ impl OpenOptions {
         let opened = Editor::open_with(path, &self.archive);
         #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "there are no devices"))]
         let mut editor = opened.map_err(|error| error.of_archive(path))?;
+        // What batches of edits cost is hardly a matter of the device, so that none is chosen by itself.
         #[cfg(feature = "gpu")]
-        {
-            // What batches of edits cost is hardly a matter of the device, so that none is chosen by itself.
+        if self.device.is_some() || matches!(self.backend, Choice::Gpu | Choice::Pool) {
             let backends = Backends::new(self.backend, self.device.clone());
             editor.set_device(backends.device_for_batches(0, 0)?, self.backend);
         }

@@ -93,6 +93,7 @@ fn of_the_engine() -> Vec<Error> {
             source: Box::new(Error::NoSuchDocument { name: name() }),
         },
         Error::Ambiguous { name: name(), archives: vec!["a.tdc".into(), "b.tdc".into()] },
+        Error::SeveralArchives { archives: 2 },
         Error::IsFolder { name: b"logs".to_vec() },
         Error::BadGlob { glob: b"[a".to_vec(), reason: "unclosed character class".into() },
         Error::NoSuchDocument { name: name() },

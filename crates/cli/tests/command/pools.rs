@@ -81,7 +81,6 @@ fn what_a_pool_cannot_do_is_refused() {
     );
     refused(&["sort", "c.tdc", "--pool", "c.pool"], "--backend pool");
     refused(&["sort", "c.tdc", "--backend", "cpu", "--persist", "none"], "--backend pool");
-    folder.run(&["tfidf", "c.tdc", "--backend", "pool", "--pool", "c.pool"]).exits(2);
     let missing = ["sort", "c.tdc", "--backend", "pool", "--pool", "missing/c.pool"];
     refused(&missing, "missing");
     folder.write("other.pool", "no pool at all");

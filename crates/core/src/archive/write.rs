@@ -252,7 +252,8 @@ mod tests {
         // A view that is long enough for so many, in a file without blocks.
         let view = std::fs::File::create(view_path(&path)).unwrap();
         view.set_len(17 << 30).unwrap();
-        let refused = open_view(&archive, (1 << 32) + 1, false).unwrap_err().to_string();
+        let refused = open_view(&archive, (1 << 32) + 1, false).unwrap_err();
+        let refused = std::error::Error::source(&refused).unwrap().to_string();
         assert!(refused.contains("more documents than a view can number"), "{refused}");
     }
 

@@ -284,7 +284,7 @@ pub fn assert_rows(
     if rows_alike(found, expected) {
         return;
     }
-    if let Question::Collocations { measure, .. } = question
+    if let Task::Collocations { measure, .. } = question.task()
         && found.len() == expected.len()
     {
         let by_pair = |rows: &[Row]| {
@@ -293,7 +293,7 @@ pub fn assert_rows(
             rows
         };
         if rows_alike(&by_pair(found), &by_pair(expected)) {
-            assert_order_of_scores(found, *measure);
+            assert_order_of_scores(found, measure);
             return;
         }
     }

@@ -50,7 +50,9 @@ fn edit_until_full(path: &Path) -> u64 {
         }
         assert!(state < 10_000, "the disk is never full");
     };
-    let told = error.to_string();
+    let causes =
+        std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
+    let told = causes.map(|error| error.to_string()).collect::<Vec<_>>().join(": ");
     assert!(told.contains("No space left on device") || told.contains("File too large"), "{told}");
     assert!(matches!(editor.begin(), Err(Error::EditorFailed { .. })));
     state
