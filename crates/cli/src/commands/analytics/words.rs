@@ -174,17 +174,15 @@ question!(InvertedIndex, |_| Task::InvertedIndex, with_archive);
 question!(TermVector, |_| Task::TermVector, with_archive);
 question!(
     TfIdf,
-    |asked| {
-        let mut options = TfIdfOptions::default();
-        options.norm = match asked.norm {
+    |asked| Task::TfIdf(TfIdfOptions {
+        norm: match asked.norm {
             Norm::L2 => tadoc::Norm::L2,
             Norm::L1 => tadoc::Norm::L1,
             Norm::None => tadoc::Norm::None,
-        };
-        options.use_idf = !asked.no_idf;
-        options.smooth_idf = !asked.no_smooth_idf;
-        options.sublinear_tf = asked.sublinear_tf;
-        Task::TfIdf(options)
-    },
+        },
+        use_idf: !asked.no_idf,
+        smooth_idf: !asked.no_smooth_idf,
+        sublinear_tf: asked.sublinear_tf,
+    }),
     with_archive
 );
