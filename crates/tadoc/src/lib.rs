@@ -74,9 +74,10 @@ pub use select::match_names;
 pub use tadoc_core::answer::{Column, ColumnKind, Entries, Names, Position, Rows, Value};
 pub use tadoc_core::archive::{Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
-pub use tadoc_core::{Error as ArchiveError, Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
+pub use tadoc_core::{Error as ArchiveError, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use tadoc_engine::access::{Bm25, Index, Query as SearchQuery};
 pub use tadoc_engine::backend::{Choice as Backend, PoolReport};
+pub use tadoc_engine::compress::compress;
 pub use tadoc_engine::grep::{
     Binary, Case, Line, Options as GrepOptions, Pattern, Summary, Syntax, Want,
 };
@@ -87,14 +88,15 @@ pub use tadoc_engine::{
     Analyzer, Builder, CompressOptions, CompressReport, Corpus as Archive, CorpusFile as File,
     Document as DocumentInfo, EditsInfo, Error, Existing, Input, Language, Lexer, MemoryLimit,
     NamesFrom, Naming, Observer, Opener, Phase, RestoreReport, Result, SkippedFile, Source, Split,
-    StopWords, TextDigest, TextDigester, VerifyReport, compress,
+    StopWords, TextDigest, TextDigester, VerifyReport,
 };
 pub use tadoc_engine::{exit_on_truncated_files, text, threads};
 
 /// What a task of your own is written with: [`Query::run_custom`](crate::Query::run_custom) has an example.
 pub mod custom {
-    pub use tadoc_core::{Array, Grammar, Network, Result as TaskResult, Terms, View};
-    pub use tadoc_engine::analytics::{Block, BlockBuilder, Blocks, CustomTask, Phases, Weights};
+    // What phases hand out, such as the grammar of a view, is in `tadoc_core` and `tadoc_tasks`.
+    pub use tadoc_core::{Array, Result as TaskResult};
+    pub use tadoc_engine::analytics::{CustomTask, Phases};
 }
 
 /// Edits: transactions, batches, and compressing again.
@@ -116,5 +118,14 @@ pub mod files {
 #[cfg(feature = "gpu")]
 pub mod devices {
     pub use tadoc_engine::gpu::device::{Api, DeviceInfo, list};
-    pub use tadoc_engine::gpu::{Device, Error, Measured, measure};
+    pub use tadoc_engine::gpu::{Error, Measured};
+
+    /// What a device does in a second.
+    ///
+    /// # Errors
+    /// What the driver says if it cannot be used.
+    pub fn measure(device: &DeviceInfo) -> Result<Measured, Error> {
+        let device = tadoc_engine::gpu::Device::open(Some(&device.selector()))?;
+        tadoc_engine::gpu::measure(&device)
+    }
 }

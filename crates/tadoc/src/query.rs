@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use tadoc_core::View;
+use tadoc_core::{Limits, View};
 use tadoc_engine::access::{self, Scope};
 use tadoc_engine::view::{Detail, Origin};
 
@@ -11,8 +11,8 @@ use crate::answer::{Answer, names};
 use crate::custom::CustomTask;
 use crate::select::{Selection, matching};
 use crate::{
-    Analyzer, Corpus, DocumentId, Found, Grep, Hits, Language, Limits, Measure, Names, Observer,
-    Pattern, Phrase, Result, Sampled, SearchQuery, StopWords, Strategy, Task, TfIdfOptions,
+    Analyzer, Corpus, DocumentId, Found, Grep, Hits, Language, Measure, Names, Observer, Pattern,
+    Phrase, Result, Sampled, SearchQuery, StopWords, Strategy, Task, TfIdfOptions,
 };
 
 /// A question about a corpus: the documents and the words that it is about.

@@ -27,8 +27,7 @@ use crate::error::Result;
 
 pub use tadoc_core::answer::columns;
 pub use tadoc_core::{Measure, TfIdfOptions};
-pub use tadoc_tasks::work::{Block, BlockBuilder, Blocks};
-pub use tadoc_tasks::{CpuBackend, CustomTask, Phases, Weights, score};
+pub use tadoc_tasks::{CpuBackend, CustomTask, Phases, score};
 
 /// Runs a task on a view, on the processor.
 pub fn answer(view: &View, task: Task, limits: &Limits) -> Result<Answered> {

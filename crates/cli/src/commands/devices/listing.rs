@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use tadoc::devices::{self, Device, DeviceInfo, Measured};
+use tadoc::devices::{self, DeviceInfo, Measured};
 
 use crate::failure::printable;
 use crate::units;
@@ -92,8 +92,7 @@ impl Listed {
             measured: None,
         };
         if measure && listed.usable {
-            let opened = Device::open(Some(&listed.selector));
-            match opened.and_then(|device| devices::measure(&device)) {
+            match devices::measure(info) {
                 Ok(measured) => listed.measured = Some(measured.into()),
                 Err(error) => (listed.usable, listed.reason) = (false, Some(error.to_string())),
             }
