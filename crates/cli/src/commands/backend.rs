@@ -145,6 +145,7 @@ impl PoolArguments {
     }
 
     /// The file.
+    #[cfg(feature = "pool")]
     pub fn path(&self) -> tadoc::Result<&Path> {
         self.pool.as_deref().ok_or(tadoc::Error::NoPool)
     }

@@ -26,6 +26,12 @@ fn files(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
+/// An error with its causes.
+fn told(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    causes.map(|error| error.to_string()).collect::<Vec<_>>().join(": ")
+}
+
 /// Edits until that fails; gives the last state that was committed.
 fn edit_until_full(path: &Path) -> u64 {
     let editor = Editor::open(path).unwrap();
@@ -50,9 +56,7 @@ fn edit_until_full(path: &Path) -> u64 {
         }
         assert!(state < 10_000, "the disk is never full");
     };
-    let causes =
-        std::iter::successors(Some(&error as &dyn std::error::Error), |error| error.source());
-    let told = causes.map(|error| error.to_string()).collect::<Vec<_>>().join(": ");
+    let told = told(&error);
     assert!(told.contains("No space left on device") || told.contains("File too large"), "{told}");
     assert!(matches!(editor.begin(), Err(Error::EditorFailed { .. })));
     state
@@ -75,7 +79,7 @@ fn fill(path: &Path) -> u64 {
 /// Compressing again fails without harm.
 fn assert_not_recompressed(path: &Path, state: u64) {
     let before = files(path.parent().unwrap());
-    let error = recompress(path, &RecompressOptions::default(), &()).unwrap_err().to_string();
+    let error = told(&recompress(path, &RecompressOptions::default(), &()).unwrap_err());
     assert!(
         error.contains("No space left on device") || error.contains("File too large"),
         "{error}"
@@ -198,10 +202,10 @@ fn small_disk() {
         Editor::open(&path).map(|_| ()),
         recompress(&path, &RecompressOptions::default(), &()).map(|_| ()),
     ] {
-        let told = result.map_or_else(|error| error.to_string(), |()| "done".into());
-        assert!(told.contains("Read-only file system") || told == "done", "{told}");
+        let shown = result.map_or_else(|error| told(&error), |()| "done".into());
+        assert!(shown.contains("Read-only file system") || shown == "done", "{shown}");
     }
-    let refused = Editor::open(&path).unwrap_err().to_string();
+    let refused = told(&Editor::open(&path).unwrap_err());
     assert!(refused.contains("Read-only file system"), "{refused}");
     assert_state(&path, state + 1);
 }
@@ -242,7 +246,7 @@ fn files_and_folders_that_cannot_be_written_are_refused() {
         std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
     };
     set(&path, 0o444);
-    let refused = Editor::open(&path).unwrap_err().to_string();
+    let refused = told(&Editor::open(&path).unwrap_err());
     assert!(refused.contains("Permission denied"), "{refused}");
     assert_state(&path, 1);
     set(&path, 0o644);
@@ -250,7 +254,7 @@ fn files_and_folders_that_cannot_be_written_are_refused() {
     // The file itself can be edited, and not replaced.
     let editor = Editor::open(&path).unwrap();
     states::commit_next(&editor, 1, Durability::Sync);
-    let error = editor.recompress(&RecompressOptions::default(), &()).unwrap_err().to_string();
+    let error = told(&editor.recompress(&RecompressOptions::default(), &()).unwrap_err());
     assert!(error.contains("Permission denied"), "{error}");
     states::commit_next(&editor, 2, Durability::Sync);
     set(folder.path(), 0o755);

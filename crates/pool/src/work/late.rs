@@ -1,6 +1,6 @@
 //! Blocks that are checked one by one, when they are first read: for a table that is far larger than what is read of it at a time.
 //!
-//! The table is as that of [`Work::append`](super::Work::append), but every block has its checksum at all levels of [`Persist`], and the table has no others.
+//! The table is as that of [`Work::append`](tadoc_tasks::Work::append), but every block has its checksum at all levels of [`Persist`], and the table has no others.
 //! Opening it costs nothing for what is in it. A block that is found damaged is made again by the operation that made it, behind the last
 //! one, and nothing else of the table is read or made; the place of the damaged one is not used again until all of the table is made anew.
 //!

@@ -6,7 +6,7 @@
 //!
 //! # Modules
 //!
-//! [`fill`], [`accumulate`] and [`append`] are the three kinds of phases, [`late`] blocks that are checked when they are read.
+//! `fill`, `accumulate` and `append` are the three kinds of phases, [`late`] blocks that are checked when they are read.
 
 mod accumulate;
 mod append;
