@@ -87,7 +87,7 @@ impl Query {
     /// Keeps terms in which a regular expression matches, and leaves out all others.
     ///
     /// # Errors
-    /// [`Error::BadPattern`].
+    /// [`Error::BadPattern`](crate::Error::BadPattern).
     pub fn matching(self, pattern: &str) -> Result<Self> {
         let analyzer = self.analyzer.clone().matching(pattern)?;
         Ok(self.analyzer(analyzer))
@@ -103,7 +103,7 @@ impl Query {
     /// what is no name is a glob, in which `*` stands for `/` too. A glob may match none.
     ///
     /// # Errors
-    /// [`Error::NoSuchDocument`], [`Error::IsFolder`], [`Error::BadGlob`], and what reading the names gives.
+    /// [`Error::NoSuchDocument`](crate::Error::NoSuchDocument), [`Error::IsFolder`](crate::Error::IsFolder), [`Error::BadGlob`](crate::Error::BadGlob), and what reading the names gives.
     pub fn documents(self, name_or_glob: impl AsRef<[u8]>) -> Result<Self> {
         let found = matching(&self.corpus, name_or_glob.as_ref())?;
         Ok(self.only(found))
@@ -229,7 +229,7 @@ impl Query {
     /// Where a word or phrase is.
     ///
     /// # Errors
-    /// [`Error::NoWord`] and [`Error::NotWords`] if it is no word or words in a row.
+    /// [`Error::NoWord`](crate::Error::NoWord) and [`Error::NotWords`](crate::Error::NotWords) if it is no word or words in a row.
     pub fn search(&self, phrase: impl Into<Phrase>) -> Result<Hits> {
         Hits::new(&self.corpus, phrase.into(), &self.analyzer, self.scopes())
     }
@@ -268,7 +268,7 @@ impl Query {
     /// The documents that fit a query best, best first, at most `most`.
     ///
     /// # Errors
-    /// [`Error::NoWord`] if there is no word in it.
+    /// [`Error::NoWord`](crate::Error::NoWord) if there is no word in it.
     pub fn find(&self, query: &SearchQuery, most: usize) -> Result<Vec<Found>> {
         crate::find::find(&self.corpus, query, &self.analyzer, &self.scopes(), most)
     }
@@ -373,7 +373,7 @@ impl TaskQuery {
     /// Runs the task.
     ///
     /// # Errors
-    /// What reading the archives gives, what the task's lengths may not be ([`Error::BadLength`]), and what the backend
+    /// What reading the archives gives, what the task's lengths may not be ([`Error::BadLength`](crate::Error::BadLength)), and what the backend
     /// that was asked for cannot do.
     pub fn run(&self) -> Result<Answer> {
         self.run_observed(&())
@@ -382,7 +382,7 @@ impl TaskQuery {
     /// The same, watched: the observer sees the archives being read, and may end the work.
     ///
     /// # Errors
-    /// As [`TaskQuery::run`], and [`Error::Cancelled`].
+    /// As [`TaskQuery::run`], and [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn run_observed(&self, observer: &dyn Observer) -> Result<Answer> {
         let detail = match self.task {
             Task::WordCount | Task::Sort => Detail::Counts,
