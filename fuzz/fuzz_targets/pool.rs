@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use tadoc_engine::access::{Access, Operation};
-use tadoc_engine::answer::{Labels, Position, Value};
+use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_engine::backend::{Backends, PoolFile};
 use tadoc_engine::pool::{Patience, Persist};
 use tadoc_engine::view::Detail;
@@ -67,8 +67,8 @@ fn ask(
     let (view, _) = backends.view(&[corpus], &Analyzer::new(), None, Detail::Whole, &())?;
     let limits = Limits { strategy: Some(strategy), memory: 1 << 20, ..Limits::default() };
     let run = backends.answer(&view, task, &limits)?;
-    let names: Vec<&[u8]> = vec![b"name"; tadoc_fuzz::DOCUMENTS];
-    let labels = Labels { terms: view.terms().texts(), documents: &names };
+    let names: Names = (0..tadoc_fuzz::DOCUMENTS).map(|_| "name").collect();
+    let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
     let mut at = Position::default();
     while let Some(rows) = run.answered.answer.next_part(&mut at, labels).unwrap() {
         rows.visit(0..rows.len(), &mut |row: &[Value<'_>]| assert!(!row.is_empty()));

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use tadoc_core::archive::Archive;
-use tadoc_engine::answer::{Labels, Position, Value};
+use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_engine::view::{Detail, open};
 use tadoc_engine::{Analyzer, Corpus, Limits, Task};
 
@@ -33,14 +33,14 @@ fuzz_target!(|data: &[u8]| {
     }
     tadoc_testing::mend_view(&mut view);
     std::fs::write(tadoc_fuzz::scratch("view.tdc.view"), &view).expect("a scratch file");
-    let names: Vec<&[u8]> = vec![b"name"; tadoc_fuzz::DOCUMENTS];
+    let names: Names = (0..tadoc_fuzz::DOCUMENTS).map(|_| "name").collect();
     let fold = Analyzer::new().fold_case(true);
     for (analyzer, detail) in [(&fold, Detail::Whole), (&Analyzer::new(), Detail::Counts)] {
         let Ok((view, _)) = open(&[corpus], analyzer, None, detail, &()) else { continue };
         if view.network().length() > ENOUGH {
             continue;
         }
-        let labels = Labels { terms: view.terms().texts(), documents: &names };
+        let labels = Labels { terms: view.terms().texts(), documents: names.texts() };
         let tasks = [
             Task::WordCount,
             Task::Sort,

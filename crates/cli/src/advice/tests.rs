@@ -1,6 +1,8 @@
 //! All sentences at once, and where they may be written.
 
+#[cfg(all(feature = "gpu", feature = "pool"))]
 use std::collections::BTreeSet;
+#[cfg(all(feature = "gpu", feature = "pool"))]
 use std::fmt::Write as _;
 use std::fs;
 use std::io::ErrorKind;
@@ -9,6 +11,7 @@ use std::path::{Path, PathBuf};
 use tadoc_core::GrammarError;
 
 use super::*;
+#[cfg(all(feature = "gpu", feature = "pool"))]
 use crate::failure::message;
 
 fn crates() -> PathBuf {
@@ -161,7 +164,7 @@ fn of_pools() -> Vec<Error> {
     errors.into_iter().map(super::Error::Pool).collect()
 }
 
-#[cfg(feature = "gpu")]
+#[cfg(all(feature = "gpu", feature = "pool"))]
 fn of_gpus() -> Vec<devices::Error> {
     let device = || "Some GPU".to_owned();
     vec![
@@ -175,6 +178,7 @@ fn of_gpus() -> Vec<devices::Error> {
 }
 
 /// The variants of a crate's `Error`, from its source.
+#[cfg(all(feature = "gpu", feature = "pool"))]
 fn variants(of: &str) -> BTreeSet<String> {
     let source = fs::read_to_string(crates().join(of).join("src/error.rs")).unwrap();
     let (_, body) = source.split_once("pub enum Error {\n").unwrap();
@@ -185,11 +189,13 @@ fn variants(of: &str) -> BTreeSet<String> {
 }
 
 /// The first word: what `Debug` shows of a variant, and what its definition begins with.
+#[cfg(all(feature = "gpu", feature = "pool"))]
 fn variant(text: &str) -> &str {
     text.split(|character: char| !character.is_ascii_alphanumeric()).next().unwrap()
 }
 
 /// A chapter of the file: a sentence of each variant, of which none is missing.
+#[cfg(all(feature = "gpu", feature = "pool"))]
 fn chapter<E: StdError + 'static>(
     of: &str,
     errors: &[E],
