@@ -26,7 +26,7 @@ pub mod weights;
 pub use backend::GpuBackend;
 pub use device::{Device, DeviceInfo};
 pub use error::{Error, Result};
-pub use measure::{Measured, measure};
+pub use measure::{Measured, measure, measured};
 
 /// All kernel files, as they are compiled.
 pub fn modules() -> Vec<&'static device::Module> {

@@ -1,13 +1,16 @@
-//! What a task costs on the processor and on a GPU, estimated from the sizes of a view before anything is done.
+//! What a task costs on the processor and on a GPU, estimated from the sizes of a view before
+//! anything is done.
 //!
-//! The processor's figures are medians over the eight corpora of the run `crates/bench/runs/2026-11-15-analytics`: the first
-//! answer on a view, its threads' time divided by the symbols of the view. A GPU's are [`DEVICE`]'s; `tadoc devices --measure`
-//! shows those of another one. Corpora differ from each other by a factor of several, so the estimate is good enough to see
-//! that a GPU wins by far or not at all, and not for more.
+//! The processor's figures are medians over the eight corpora of the run
+//! `crates/bench/runs/2026-11-15-analytics`: the first answer on a view, its threads' time divided by
+//! the symbols of the view. A GPU's follow from what [`tadoc_gpu::measured`] says of it; how, was
+//! fitted to the run `2026-11-15-gpu`. Corpora differ from each other by a factor of several, so the
+//! estimate is good enough to see that a GPU wins by far or not at all, and not for more.
 
 use std::time::Duration;
 
 use tadoc_core::{Network, Task};
+use tadoc_gpu::Measured;
 
 /// What a task costs, for every symbol of a view.
 struct PerSymbol {
@@ -61,103 +64,131 @@ pub fn batch_on_processor(operations: u64, threads: usize) -> Duration {
     seconds(operations as f64 * OPERATION / threads.max(1) as f64)
 }
 
+/// What starting a GPU takes, kernels loaded from the cache: the least that was seen.
+const START: Duration = Duration::from_millis(220);
+/// Bytes that a device reads and writes for every byte of a view that is loaded.
+const LOAD_TRAFFIC: f64 = 1100.0;
+/// Bytes that a device reads and writes in the time in which one thread of the processor does a
+/// nanosecond's work.
+const WORK_TRAFFIC: f64 = 40.0;
+/// Seconds of the host for every byte of an answer, beside the copy.
+const ANSWER: f64 = 0.35e-9;
+/// Launches of a task or a batch, whatever its size, and values that the host waits for.
+const LAUNCHES: (u32, u32) = (150, 30);
+
 /// What a GPU takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DeviceCosts {
-    /// To start its driver, and to load compiled kernels from the cache.
-    pub start: Duration,
-    /// For every byte of a view, from the host's arrays to what traversals work on.
-    pub load: f64,
-    /// Bytes of an answer that come back in a second.
-    pub download: f64,
-    /// For every task, whatever its size: launches and waiting.
-    pub task: Duration,
-    /// How many times as fast as one thread of the processor a task is on a network that is loaded.
-    pub speed: f64,
-}
-
-/// The GPU that estimates are for: an NVIDIA H200, by the run `crates/bench/runs/2026-11-15-gpu` (first answers with a warm cache of kernels;
-/// views as loaded; what answers took beyond their device time; the tasks' times against one thread, rounded down). One that is slower in everything by a factor of two moves the border between the
-/// backends, and not by much: where the processor would be done in less than the start, it is taken, and for longer tasks the
-/// speed decides.
-pub const DEVICE: DeviceCosts = DeviceCosts {
-    start: Duration::from_millis(220),
-    load: 0.4e-9,
-    download: 1.5e9,
-    task: Duration::from_millis(1),
-    speed: 100.0,
-};
-
-/// What has been done before a task is asked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct State {
-    /// The device is open.
-    pub started: bool,
-    /// The view is on it.
-    pub loaded: bool,
-}
+pub struct DeviceCosts(Measured);
 
 impl DeviceCosts {
-    /// What a task takes.
-    pub fn estimate(&self, network: &Network, task: Task, state: State) -> Duration {
+    /// The fastest device that was measured, an NVIDIA H200 in the run `2026-11-15-gpu`: a lower
+    /// bound, good enough to leave a device alone that could not win.
+    pub const FASTEST: Self = Self(Measured {
+        upload: 7.0e9,
+        download: 3.2e9,
+        copy: 4034e9,
+        launch: Duration::from_nanos(4_700),
+        read: Duration::from_nanos(10_600),
+    });
+
+    /// By what a device does.
+    pub fn of(measured: Measured) -> Self {
+        Self(measured)
+    }
+
+    fn load(&self, bytes: f64) -> f64 {
+        bytes * (1.0 / self.0.upload + LOAD_TRAFFIC / self.0.copy)
+    }
+
+    /// The same work as so many seconds of the processor.
+    fn work(&self, processor: f64) -> f64 {
+        processor * 1e9 * WORK_TRAFFIC / self.0.copy
+    }
+
+    /// What everything takes, however small it is.
+    fn waits(&self) -> Duration {
+        self.0.launch * LAUNCHES.0 + self.0.read * LAUNCHES.1
+    }
+
+    /// What a task takes on a device that is started; to a network that `is_loaded` nothing is
+    /// copied.
+    pub fn estimate(&self, network: &Network, task: Task, is_loaded: bool) -> Duration {
         let per_symbol = per_symbol(task);
         let symbols = symbols(network);
-        let start = if state.started { 0.0 } else { self.start.as_secs_f64() };
-        let load = if state.loaded { 0.0 } else { network.memory() as f64 * self.load };
-        let work = symbols * per_symbol.processor * 1e-9 / self.speed;
-        let download = symbols * per_symbol.answer / self.download;
-        seconds(start + load + self.task.as_secs_f64() + work + download)
+        let load = if is_loaded { 0.0 } else { self.load(network.memory() as f64) };
+        let work = self.work(symbols * per_symbol.processor * 1e-9);
+        let answer = symbols * per_symbol.answer * (1.0 / self.0.download + ANSWER);
+        self.waits() + seconds(load + work + answer)
     }
 
     /// What operations of random access take on a text that is not loaded yet.
     pub fn batch_estimate(&self, operations: u64, text_bytes: u64) -> Duration {
-        let load = text_bytes as f64 * self.load;
-        let work = operations as f64 * OPERATION / self.speed;
-        seconds(self.start.as_secs_f64() + load + work)
+        let work = self.work(operations as f64 * OPERATION);
+        self.waits() + seconds(self.load(text_bytes as f64) + work)
     }
 }
 
+/// The least that something takes on any GPU, if it takes so long on the fastest that is started.
+pub fn with_start(is_started: bool, fastest: Duration) -> Duration {
+    if is_started { fastest } else { START + fastest }
+}
+
 /// Both estimates, for people.
-pub fn compared(processor: Duration, gpu: Duration, what: &str) -> String {
+pub fn compared(processor: Duration, gpu: Duration, which: &str) -> String {
     let milliseconds = |duration: Duration| duration.as_secs_f64() * 1e3;
     format!(
-        "by estimate {:.1} ms on the processor, {:.1} ms on a GPU {what}",
+        "by estimate {:.1} ms on the processor, {:.1} ms on {which}",
         milliseconds(processor),
         milliseconds(gpu)
     )
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use tadoc_core::{Grammar, Part};
 
     /// A document of so many items, each by itself.
-    fn network(items: u32) -> Network {
+    pub(in super::super) fn network(items: u32) -> Network {
         let grammar = Grammar::new(1, vec![0; items as usize], vec![items], vec![0, items]);
         let parts = vec![Part { root: 0..items, rules: 0..0 }];
         Network::new(grammar.unwrap(), parts, vec![0]).unwrap()
     }
 
+    /// A device that copies to itself so many times as slowly as the fastest.
+    fn slower(by: f64) -> DeviceCosts {
+        let fastest = DeviceCosts::FASTEST.0;
+        DeviceCosts::of(Measured { copy: fastest.copy / by, ..fastest })
+    }
+
     #[test]
     fn small_tasks_are_the_processor_s() {
         let (small, large) = (network(1000), network(10_000_000));
-        let cold = State { started: false, loaded: false };
-        let warm = State { started: true, loaded: true };
+        let fastest = DeviceCosts::FASTEST;
         let task = Task::SequenceCount { n: 3 };
-        assert!(on_processor(&small, task, 1) < DEVICE.estimate(&small, task, cold));
-        assert!(on_processor(&small, task, 1) < DEVICE.estimate(&small, task, warm));
-        assert!(on_processor(&large, task, 1) > DEVICE.estimate(&large, task, warm));
-        assert!(DEVICE.estimate(&large, task, warm) < DEVICE.estimate(&large, task, cold));
+        assert!(on_processor(&small, task, 1) < fastest.estimate(&small, task, true));
+        assert!(on_processor(&large, task, 1) > fastest.estimate(&large, task, true));
+        assert!(fastest.estimate(&large, task, true) < fastest.estimate(&large, task, false));
+    }
+
+    #[test]
+    fn slow_devices_lose() {
+        let (network, task) = (network(10_000_000), Task::RankedInvertedIndex { n: 3 });
+        let on_cpu = on_processor(&network, task, 1);
+        let on = |by| slower(by).estimate(&network, task, false);
+        assert!(on(1.0) < on(10.0) && on(10.0) < on_cpu && on_cpu < on(400.0));
+        assert_eq!(on(1.0), DeviceCosts::FASTEST.estimate(&network, task, false));
     }
 
     #[test]
     fn small_batches_are_the_processor_s() {
+        let on_gpu =
+            |operations, by| with_start(false, slower(by).batch_estimate(operations, 1 << 20));
         for operations in [0, 1000, 100_000] {
-            assert!(batch_on_processor(operations, 1) < DEVICE.batch_estimate(operations, 1 << 20));
+            assert!(batch_on_processor(operations, 1) < on_gpu(operations, 1.0));
         }
-        let many = 100_000_000;
-        assert!(batch_on_processor(many, 1) > DEVICE.batch_estimate(many, 1 << 20));
+        let many = batch_on_processor(100_000_000, 1);
+        assert!(many > on_gpu(100_000_000, 1.0) && many < on_gpu(100_000_000, 400.0));
     }
 
     #[test]

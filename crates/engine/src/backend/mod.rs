@@ -1,15 +1,16 @@
 //! Where a task runs: on the processor, on a GPU if there is one and it wins, or in a pool.
 //!
-//! [`Backends`] answers with the backend that is asked for. [`Choice::Auto`] takes the GPU where an estimate ([`cost`]) says that
+//! [`Backends`] answers with the backend that is asked for. [`Choice::Auto`] takes the GPU where an estimate (`cost`) says that
 //! it is done first, the way of the data to it and back included, and takes the processor for everything else: small
 //! questions, machines without a GPU or without a driver, a GPU that has too little memory, or one that fails in the
 //! middle of the work. Which one it was and why is told with the answer, which is the same. [`Reads`] does so for batches of
 //! random access. [`Choice::Pool`] is never chosen by itself: a pool is a file, which the caller names.
 //!
-//! The estimate costs nothing. Looking for a GPU starts its driver, so that is not done for questions that are answered before
-//! it would have started.
+//! The estimate costs nothing once a device is measured. Looking for a GPU starts its driver, and measuring it takes a fraction of
+//! a second, once for each device and driver; neither is done where the processor would be done before the fastest of GPUs.
 
-pub mod cost;
+#[cfg(feature = "gpu")]
+mod cost;
 #[cfg(feature = "pool")]
 mod pool;
 mod reads;
@@ -17,7 +18,7 @@ mod reads;
 use std::fmt;
 use std::str::FromStr;
 #[cfg(feature = "gpu")]
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use tadoc_core::{Answered, Backend, Limits, Task, View};
@@ -29,6 +30,8 @@ use crate::error::{Error, Result};
 use crate::progress::Observer;
 use crate::view::{self, Detail, Origin};
 
+#[cfg(feature = "gpu")]
+use self::cost::DeviceCosts;
 #[cfg(feature = "pool")]
 pub(crate) use self::pool::open_pool;
 #[cfg(feature = "pool")]
@@ -113,7 +116,10 @@ pub struct Backends {
     selector: Option<String>,
     /// The GPU, or why there is none.
     #[cfg(feature = "gpu")]
-    gpu: std::sync::OnceLock<Result<tadoc_gpu::GpuBackend, tadoc_gpu::Error>>,
+    gpu: OnceLock<Result<tadoc_gpu::GpuBackend, tadoc_gpu::Error>>,
+    /// What its work costs, or why that is not known.
+    #[cfg(feature = "gpu")]
+    costs: OnceLock<Result<DeviceCosts, tadoc_gpu::Error>>,
     #[cfg(feature = "pool")]
     pool: Option<PoolFile>,
 }
@@ -127,7 +133,9 @@ impl Backends {
             cpu: CpuBackend::default(),
             selector,
             #[cfg(feature = "gpu")]
-            gpu: std::sync::OnceLock::new(),
+            gpu: OnceLock::new(),
+            #[cfg(feature = "gpu")]
+            costs: OnceLock::new(),
             #[cfg(feature = "pool")]
             pool: None,
         }
@@ -143,7 +151,7 @@ impl Backends {
     #[cfg(feature = "gpu")]
     pub fn with_device(choice: Choice, device: Arc<tadoc_gpu::Device>) -> Self {
         let selector = Some(device.info().selector());
-        let gpu = std::sync::OnceLock::from(Ok(tadoc_gpu::GpuBackend::new(device)));
+        let gpu = OnceLock::from(Ok(tadoc_gpu::GpuBackend::new(device)));
         Self { selector, gpu, ..Self::new(choice, None) }
     }
 
@@ -239,7 +247,6 @@ impl Backends {
         Ok(Run { answered, backend: choice, device, reason, pool })
     }
 
-    /// The backend of a choice that was made.
     fn backend(&self, choice: Choice) -> Result<&dyn Backend> {
         match choice {
             Choice::Auto | Choice::Cpu => Ok(&self.cpu),
@@ -317,6 +324,35 @@ impl Backends {
         Some(format!("{} ({})", info.name, info.selector()))
     }
 
+    /// What the GPU's work costs, which is measured if that was not done before.
+    fn costs(&self) -> Result<&DeviceCosts, &tadoc_gpu::Error> {
+        let device = self.gpu()?.device();
+        let costs = || tadoc_gpu::measured(device).map(DeviceCosts::of);
+        self.costs.get_or_init(costs).as_ref()
+    }
+
+    /// The backend that is done first, if the processor takes so long and a GPU what `on_gpu`
+    /// makes of its costs: with the bound on all GPUs before any is looked for.
+    fn faster(
+        &self,
+        on_cpu: Duration,
+        on_gpu: impl Fn(&DeviceCosts) -> Duration,
+    ) -> (Choice, String) {
+        let is_started = self.gpu.get().is_some();
+        let least = cost::with_start(is_started, on_gpu(&DeviceCosts::FASTEST));
+        if on_cpu <= least {
+            return (Choice::Cpu, cost::compared(on_cpu, least, "the fastest of GPUs"));
+        }
+        match self.costs() {
+            Ok(costs) => {
+                let on_gpu = on_gpu(costs);
+                let choice = if on_cpu <= on_gpu { Choice::Cpu } else { Choice::Gpu };
+                (choice, cost::compared(on_cpu, on_gpu, "the GPU with all copies"))
+            }
+            Err(error) => (Choice::Cpu, error.to_string()),
+        }
+    }
+
     /// The device for about so many operations of random access on so many bytes of text; `None` for the processor.
     ///
     /// # Errors
@@ -326,14 +362,15 @@ impl Backends {
         operations: u64,
         text_bytes: u64,
     ) -> Result<Option<Arc<tadoc_gpu::Device>>> {
-        let threads = rayon::current_num_threads();
-        let (on_cpu, on_gpu) = (
-            cost::batch_on_processor(operations, threads),
-            cost::DEVICE.batch_estimate(operations, text_bytes),
-        );
         let is_tried = match self.choice {
             Choice::Cpu => false,
-            Choice::Auto => self.selector.is_some() || on_gpu < on_cpu,
+            Choice::Auto => {
+                self.selector.is_some() || {
+                    let on_cpu = cost::batch_on_processor(operations, rayon::current_num_threads());
+                    let on_gpu = |costs: &DeviceCosts| costs.batch_estimate(operations, text_bytes);
+                    self.faster(on_cpu, on_gpu).0 == Choice::Gpu
+                }
+            }
             Choice::Gpu => true,
             Choice::Pool => return Err(Error::NoReadsInPool),
         };
@@ -360,18 +397,8 @@ impl Backends {
         }
         let network = view.network();
         let on_cpu = cost::on_processor(network, task, rayon::current_num_threads());
-        let started = self.gpu.get().is_some();
-        if !started && on_cpu <= cost::DEVICE.start {
-            return (Choice::Cpu, cost::compared(on_cpu, cost::DEVICE.start, "to start"));
-        }
-        let gpu = match self.gpu() {
-            Ok(gpu) => gpu,
-            Err(error) => return (Choice::Cpu, error.to_string()),
-        };
-        let state = cost::State { started, loaded: gpu.has(network) };
-        let on_gpu = cost::DEVICE.estimate(network, task, state);
-        let reason = cost::compared(on_cpu, on_gpu, "with all copies");
-        (if on_cpu <= on_gpu { Choice::Cpu } else { Choice::Gpu }, reason)
+        let is_loaded = || matches!(self.gpu.get(), Some(Ok(gpu)) if gpu.has(network));
+        self.faster(on_cpu, |costs| costs.estimate(network, task, is_loaded()))
     }
 }
 
@@ -386,5 +413,75 @@ mod tests {
         }
         assert!("GPU".parse::<Choice>().is_err());
         assert_eq!(Choice::default(), Choice::Auto);
+    }
+}
+
+#[cfg(all(test, feature = "gpu"))]
+mod tests_of_choosing {
+    use super::cost::tests::network;
+    use super::*;
+    use tadoc_core::Terms;
+    use tadoc_gpu::testing::{Faults, open_faulty};
+    use tadoc_gpu::{GpuBackend, Measured};
+
+    const TASK: Task = Task::SequenceCount { n: 5 };
+
+    fn view(items: u32) -> View {
+        let terms = Terms::new(b"a".to_vec(), vec![1]).unwrap();
+        View::new(terms, network(items)).unwrap()
+    }
+
+    /// Backends that have found a device, and its faults.
+    fn found() -> Option<(Backends, Arc<Faults>)> {
+        let (device, faults) = open_faulty(u64::MAX)?;
+        let gpu = OnceLock::from(Ok(GpuBackend::new(device)));
+        Some((Backends { gpu, ..Backends::new(Choice::Auto, None) }, faults))
+    }
+
+    /// What a device costs that does everything at so many bytes a second.
+    fn costs(speed: f64) -> DeviceCosts {
+        let [upload, download, copy] = [speed; 3];
+        let [launch, read] = [Duration::from_micros(1); 2];
+        DeviceCosts::of(Measured { upload, download, copy, launch, read })
+    }
+
+    #[test]
+    fn a_device_is_measured_when_it_could_win() {
+        let Some((backends, faults)) = found() else { return };
+        let calls = faults.calls();
+        let (choice, reason) = backends.first_done(&view(1000), TASK);
+        assert!(choice == Choice::Cpu && reason.contains("the fastest of GPUs"), "{reason}");
+        assert!(backends.device_for_batches(1000, 1000).unwrap().is_none());
+        assert!(backends.costs.get().is_none() && faults.calls() == calls);
+        let (_, reason) = backends.first_done(&view(4_000_000), TASK);
+        assert!(reason.contains("the GPU with all copies"), "{reason}");
+        assert!(backends.costs.get().unwrap().is_ok());
+    }
+
+    #[test]
+    fn no_device_is_looked_for_where_the_processor_wins() {
+        let backends = Backends::new(Choice::Auto, None);
+        let (choice, reason) = backends.first_done(&view(1000), TASK);
+        assert!(choice == Choice::Cpu && reason.contains("the fastest of GPUs"), "{reason}");
+        assert!(backends.device_for_batches(1000, 1000).unwrap().is_none());
+        assert!(backends.gpu.get().is_none());
+    }
+
+    #[test]
+    fn its_own_costs_decide() {
+        let lost = tadoc_gpu::Error::NoDevice { why: "it was lost".into() };
+        let view = view(4_000_000);
+        for (costs, expected, said) in [
+            (Ok(costs(1e13)), Choice::Gpu, "the GPU with all copies"),
+            (Ok(costs(1e9)), Choice::Cpu, "the GPU with all copies"),
+            (Err(lost), Choice::Cpu, "it was lost"),
+        ] {
+            let Some((mut backends, _)) = found() else { return };
+            backends.costs = costs.into();
+            let (choice, reason) = backends.first_done(&view, TASK);
+            assert!(choice == expected && reason.contains(said), "{choice}: {reason}");
+            let device = backends.device_for_batches(1 << 40, 1000).unwrap();
+            assert_eq!(device.is_some(), expected == Choice::Gpu);
+        }
     }
 }

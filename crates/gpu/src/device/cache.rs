@@ -1,8 +1,9 @@
-//! Compiled kernels on disk, so that only the first start of a version waits for a compiler.
+//! Compiled kernels and the figures of devices on disk, so that only the first start of a version
+//! waits for a compiler and for measuring.
 //!
-//! A file is named by a digest of everything that it depends on: the source, the device and its driver. It starts with a digest of
-//! the rest, and is written aside and renamed; what does not fit is compiled anew. `TADOC_KERNEL_CACHE` names another folder, or, if
-//! it is empty, none.
+//! A file is named by a digest of everything that it depends on: the source, the device and its
+//! driver. It starts with a digest of the rest, and is written aside and renamed; what does not fit
+//! is made anew. `TADOC_KERNEL_CACHE` names another folder, or, if it is empty, none.
 
 use std::env;
 use std::ffi::OsString;
@@ -14,7 +15,7 @@ use tadoc_core::new_file::NewFile;
 use xxhash_rust::xxh64::{Xxh64, xxh64};
 
 /// The folder, if there is to be one.
-fn folder() -> Option<PathBuf> {
+pub(crate) fn folder() -> Option<PathBuf> {
     folder_of(|name| env::var_os(name))
 }
 
@@ -29,22 +30,18 @@ fn folder_of(variable: impl Fn(&str) -> Option<OsString>) -> Option<PathBuf> {
     Some(base.join("tadoc").join("kernels"))
 }
 
-/// What was kept for a module and these keys, or else what `make` gives, which is then kept. A cache that cannot be read or
-/// written is as good as an empty one.
+/// What was kept for a module and these keys, or else what `make` gives, which is then kept.
 pub(super) fn get_or<E>(
     module: &str,
     keys: &[&str],
     make: impl FnOnce() -> Result<Vec<u8>, E>,
 ) -> Result<Vec<u8>, E> {
-    let path = folder().map(|folder| folder.join(file_name(module, keys)));
-    if let Some(code) = path.as_deref().and_then(read) {
+    let folder = folder();
+    if let Some(code) = read(folder.as_deref(), module, keys) {
         return Ok(code);
     }
     let code = make()?;
-    if let Some(path) = path {
-        // Without a cache, the next start compiles again: not worth an error.
-        let _ = write(&path, &code);
-    }
+    write(folder.as_deref(), module, keys, &code);
     Ok(code)
 }
 
@@ -57,19 +54,25 @@ fn file_name(module: &str, keys: &[&str]) -> String {
     format!("{module}-{:016x}.bin", digest.digest())
 }
 
-fn read(path: &Path) -> Option<Vec<u8>> {
-    let kept = fs::read(path).ok()?;
-    let (digest, code) = kept.split_first_chunk::<8>()?;
-    (u64::from_le_bytes(*digest) == xxh64(code, 0)).then(|| code.to_vec())
+/// What was kept under a name and these keys; `None` if it is damaged.
+pub(crate) fn read(folder: Option<&Path>, name: &str, keys: &[&str]) -> Option<Vec<u8>> {
+    let kept = fs::read(folder?.join(file_name(name, keys))).ok()?;
+    let (digest, bytes) = kept.split_first_chunk::<8>()?;
+    (u64::from_le_bytes(*digest) == xxh64(bytes, 0)).then(|| bytes.to_vec())
 }
 
-fn write(path: &Path, code: &[u8]) -> tadoc_core::Result<()> {
-    let failed = |error| tadoc_core::Error::io(path, error);
-    fs::create_dir_all(path.parent().expect("it is in a folder")).map_err(failed)?;
-    let mut file = NewFile::create(path)?;
-    file.write_all(&xxh64(code, 0).to_le_bytes()).map_err(failed)?;
-    file.write_all(code).map_err(failed)?;
-    file.finish_unsynced(true)
+/// Keeps bytes under a name and these keys. A folder that cannot be written is as good as none: the
+/// next start makes them again, which is not worth an error.
+pub(crate) fn write(folder: Option<&Path>, name: &str, keys: &[&str], bytes: &[u8]) {
+    let Some(folder) = folder else { return };
+    let write = || {
+        fs::create_dir_all(folder).ok()?;
+        let mut file = NewFile::create(&folder.join(file_name(name, keys))).ok()?;
+        file.write_all(&xxh64(bytes, 0).to_le_bytes()).ok()?;
+        file.write_all(bytes).ok()?;
+        file.finish_unsynced(true).ok()
+    };
+    write();
 }
 
 #[cfg(test)]
@@ -79,16 +82,21 @@ mod tests {
     #[test]
     fn what_was_damaged_is_not_taken() {
         let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("kernels").join("scan.bin");
-        write(&path, b"code").unwrap();
-        assert_eq!(read(&path).unwrap(), b"code");
+        let kernels = folder.path().join("kernels");
+        let read = || read(Some(&kernels), "scan", &["source"]);
+        write(Some(&kernels), "scan", &["source"], b"code");
+        assert_eq!(read().unwrap(), b"code");
+        let path = kernels.join(file_name("scan", &["source"]));
         let mut kept = fs::read(&path).unwrap();
         *kept.last_mut().unwrap() ^= 1;
         fs::write(&path, &kept).unwrap();
-        assert_eq!(read(&path), None);
+        assert_eq!(read(), None);
         fs::write(&path, b"short").unwrap();
-        assert_eq!(read(&path), None);
-        assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        assert_eq!(read(), None);
+        assert_eq!(fs::read_dir(&kernels).unwrap().count(), 1);
+        // A folder that cannot be made keeps nothing.
+        write(Some(&path.join("below a file")), "scan", &["source"], b"code");
+        assert_eq!(fs::read(&path).unwrap(), b"short");
     }
 
     #[test]

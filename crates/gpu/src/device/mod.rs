@@ -4,7 +4,7 @@
 //! compiled when they are first launched, file by file, and kept in a cache on disk. Arguments of a launch are checked against
 //! the kernel's own declaration, as neither driver would.
 
-mod cache;
+pub(crate) mod cache;
 mod cuda;
 mod driver;
 mod faulty;
