@@ -5,6 +5,21 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
+use crate::process;
+
+/// Packages with which dependencies have the features that a build of all packages gives them: a
+/// few others alone would have all of it built again, with fewer.
+pub const WITH_ALL_FEATURES: [&str; 8] = [
+    "--package",
+    "tadoc-cli",
+    "--package",
+    "tadoc-gpu",
+    "--package",
+    "tadoc-pool",
+    "--package",
+    "xtask",
+];
+
 /// The project's folders.
 pub struct Project {
     /// The folder of the workspace.
@@ -28,6 +43,14 @@ impl Project {
     /// The folder of a package: its name without what all names begin with.
     pub fn folder_of(&self, package: &str) -> PathBuf {
         self.root.join("crates").join(package.strip_prefix("tadoc-").unwrap_or(package))
+    }
+
+    /// Builds the command with its checks on, as its tests have it built; gives its path.
+    pub fn command(&self) -> Result<PathBuf> {
+        let mut build = self.cargo();
+        build.args(["test", "--quiet", "--no-run", "--test", "command"]);
+        process::run(build.args(WITH_ALL_FEATURES))?;
+        Ok(self.target.join("debug/tadoc"))
     }
 
     /// The cargo that runs this program, in the project's folder.

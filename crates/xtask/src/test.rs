@@ -1,7 +1,6 @@
 //! `cargo xtask test`: everything that must hold before a change is taken, step after step. What a
 //! step needs is installed below the target folder; where that cannot be, the step is skipped and
-//! says why. About four minutes on two busy cores when the dependencies and cargo-fuzz are built
-//! already.
+//! says why.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -13,7 +12,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, bail, ensure};
 
 use crate::process::succeeds;
-use crate::project::Project;
+use crate::project::{Project, WITH_ALL_FEATURES};
 use crate::{api, debian, files, fuzz};
 
 /// Each fuzzer runs for so many seconds.
@@ -227,7 +226,8 @@ print(found[0].parent)";
         debian::install(&["pocl-opencl-icd", "ocl-icd-libopencl1"]);
     }
     let mut without = Vec::new();
-    let mut command = run.cargo(&["test", "--package", "tadoc-gpu", "--lib", "--tests"]);
+    let mut command = run.cargo(&["test", "--lib", "--test", "nvrtc"]);
+    command.args(WITH_ALL_FEATURES);
     let devices = DeviceTests::of(run, "gpu", &mut command)?;
     if devices.is_none() {
         without.push("kernels are not run, as there is no OpenCL and PoCL cannot be installed");
@@ -310,14 +310,15 @@ fn test(run: &Run) -> Result<Outcome> {
 /// The engine and the command with fewer features: lints of each set, and quick tests without any
 /// of them.
 fn features(run: &Run) -> Result<Outcome> {
-    const PACKAGES: [&str; 5] =
-        ["--package", "tadoc-engine", "--package", "tadoc-cli", "--no-default-features"];
+    const ENGINE: [&str; 3] = ["--package", "tadoc-engine", "--no-default-features"];
     for features in ["", "tadoc-engine/gpu,tadoc-cli/gpu", "tadoc-engine/pool,tadoc-cli/pool"] {
         let mut command = run.cargo(&["clippy", "--all-targets", "--features", features]);
-        run.run(command.args(PACKAGES).args(["--", "-D", "warnings"]))?;
+        command.args(WITH_ALL_FEATURES).args(ENGINE);
+        run.run(command.args(["--", "-D", "warnings"]))?;
     }
     let mut command = run.cargo(&["test", "--test", "distinct_words", "--test", "command"]);
-    run.run(command.args(PACKAGES).args(["--", "every_case", "answers::", "round_trip::"]))?;
+    command.args(WITH_ALL_FEATURES).args(ENGINE);
+    run.run(command.args(["--", "every_case", "answers::", "round_trip::"]))?;
     passed()
 }
 
@@ -376,9 +377,9 @@ fn formats(run: &Run) -> Result<Outcome> {
         Ok(python) => python,
         Err(why) => return skipped(why),
     };
-    run.run(&mut run.cargo(&["build", "--package", "tadoc-cli"]))?;
+    let command = run.project.command()?;
     let script = run.project.root.join("crates/cli/tests/formats.py");
-    run.run(Command::new(&python).arg(script).arg(run.project.target.join("debug/tadoc")))?;
+    run.run(Command::new(&python).arg(script).arg(command))?;
     Ok(Outcome::Passed(run.line_with("formats", "loaded")))
 }
 
