@@ -34,6 +34,17 @@ pub fn numbered(texts: impl IntoIterator<Item = Vec<u8>>) -> Vec<Document> {
     texts.map(|(number, bytes)| (format!("{number:04}"), bytes)).collect()
 }
 
+/// The processor time that all threads of a process have taken so far, in steps of 10 ms: a measure
+/// of its work, whatever else the machine does meanwhile. Zero if there is no such process.
+#[cfg(target_os = "linux")]
+pub fn processor_time(process: u32) -> std::time::Duration {
+    let status = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    // Behind its name, which may have anything in it.
+    let fields = status.rsplit(')').next().unwrap_or_default().split_whitespace();
+    let ticks = fields.skip(11).take(2).map(|ticks| ticks.parse::<u64>().expect("a number"));
+    std::time::Duration::from_millis(10 * ticks.sum::<u64>())
+}
+
 /// The most memory that this process had, in bytes.
 #[cfg(target_os = "linux")]
 pub fn peak_memory() -> u64 {

@@ -1,5 +1,5 @@
-//! One run of the command as a child process: bounded in time, memory and output, with its peak memory and
-//! processor time as the system tells them at its end (`wait4`). Costs a look at the process every few milliseconds.
+//! One run of the command as a child process: bounded in processor time, memory and output, with its peak memory as the
+//! system tells it at its end (`wait4`). Costs a look at the process every few milliseconds.
 
 use std::fs::{self, File};
 use std::io::Read;
@@ -9,10 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result};
-use nix::sys::resource::{UsageWho, getrusage};
-use nix::sys::time::TimeValLike;
+use tadoc_testing::processor_time;
 use wait4::{ResUse, Wait4};
 
+/// A child that takes longer is ended, whatever it waits for.
+const LONGEST_WAIT: Duration = Duration::from_secs(600);
 /// A child that takes more memory is ended, so that it takes none from others.
 const MOST_MEMORY: u64 = 1 << 30;
 /// A child that prints more is ended, and what it printed is not compared. Small, because the system takes what this
@@ -82,7 +83,7 @@ pub fn command(binary: &Path, folder: &Path, arguments: &[String]) -> Result<Com
 pub const STDOUT: &str = ".stdout";
 pub const STDERR: &str = ".stderr";
 
-/// Runs the command to its end, or to the end of the time that it is given.
+/// Runs the command to its end, or until it has taken the processor time that it is given.
 pub fn run(binary: &Path, folder: &Path, arguments: &[String], limit: Duration) -> Result<Outcome> {
     let start = Instant::now();
     let child = command(binary, folder, arguments)?.spawn();
@@ -94,7 +95,7 @@ pub fn run(binary: &Path, folder: &Path, arguments: &[String], limit: Duration) 
         if let Some(used) = child.try_wait4().context("waiting for a child")? {
             break used;
         }
-        let excess = if start.elapsed() > limit {
+        let excess = if start.elapsed() > LONGEST_WAIT || processor_time(child.id()) > limit {
             Some(End::TimedOut)
         } else if look == LAST_LOOK && memory(&child.id().to_string()) > MOST_MEMORY {
             Some(End::TooLarge)
@@ -176,24 +177,4 @@ pub fn stay_small() {
     {
         let _ = Command::new(own).args(std::env::args_os().skip(1)).envs(ALLOCATING).exec();
     }
-}
-
-/// How many times longer work takes now than on a machine of its own: wall time by processor time of a thread that
-/// only computes. At least 1.
-pub fn load() -> f64 {
-    const WORK: Duration = Duration::from_millis(60);
-    let used = || -> Duration {
-        let usage =
-            getrusage(UsageWho::RUSAGE_THREAD).expect("the system tells what a thread used");
-        let time = usage.user_time().num_microseconds() + usage.system_time().num_microseconds();
-        Duration::from_micros(time.max(0) as u64)
-    };
-    let (start, before) = (Instant::now(), used());
-    let mut number = 1_u64;
-    while used() - before < WORK {
-        for _ in 0..10_000 {
-            number = std::hint::black_box(number.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 1);
-        }
-    }
-    (start.elapsed().as_secs_f64() / WORK.as_secs_f64()).max(1.0)
 }

@@ -171,7 +171,7 @@ mod tests {
         // It holds its input until the end of the line, which does not come.
         let holds = "head -c 700000000 /dev/zero | tail -n 1 >/dev/null";
         assert_eq!(fault_of(holds, limit).0, Some(Fault::Memory));
-        let hangs = fault_of("sleep 100", Duration::from_millis(100));
+        let hangs = fault_of("while :; do :; done", Duration::from_millis(100));
         assert_eq!(hangs.1.end, End::TimedOut);
     }
 }

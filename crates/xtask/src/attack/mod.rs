@@ -21,8 +21,8 @@ mod victim;
 mod writer;
 
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, RwLock};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
@@ -37,8 +37,8 @@ use self::victim::{Files, Reference, Target, Victim, write_files};
 use crate::files;
 use crate::project::Project;
 
-/// A run that takes longer hangs, on a machine that has nothing else to do.
-const LONGEST: Duration = Duration::from_secs(10);
+/// A run that takes more processor time, its threads together, hangs.
+const LONGEST: Duration = Duration::from_secs(20);
 /// Text of more bytes may take longer than that to go through.
 const LONG_TEXT: u64 = 1 << 30;
 /// Commands that are run on a raw mutant, of which most are refused for the same reason, and on a fixed one.
@@ -51,7 +51,7 @@ pub fn run(options: &Options) -> Result<bool> {
     let project = Project::find()?;
     let binary = match &options.binary {
         Some(binary) => std::path::absolute(binary)?,
-        None => build(&project)?,
+        None => project.command()?,
     };
     let start = Instant::now();
     let findings = Findings::new(&project.target.join("attack"))?;
@@ -66,7 +66,6 @@ pub fn run(options: &Options) -> Result<bool> {
         victims,
         seed: options.seed,
         scratch: scratch.path().to_owned(),
-        alone: RwLock::new(()),
         findings: Mutex::new(findings),
         tally: Mutex::new(Tally::default()),
     };
@@ -83,12 +82,6 @@ pub fn run(options: &Options) -> Result<bool> {
         files::write(path, tally.markdown(&findings, &head).as_bytes())?;
     }
     Ok(findings.all.is_empty())
-}
-
-/// Builds the command as tests do; gives its path.
-fn build(project: &Project) -> Result<PathBuf> {
-    crate::process::run(project.cargo().args(["build", "--quiet", "--package", "tadoc-cli"]))?;
-    Ok(project.target.join("debug/tadoc"))
 }
 
 /// A folder in memory where the system has such a place: mutants are written and read thousands of times.
@@ -122,8 +115,6 @@ struct Attack {
     victims: Vec<Victim>,
     seed: u64,
     scratch: PathBuf,
-    /// Taken for writing by who needs the machine alone.
-    alone: RwLock<()>,
     findings: Mutex<Findings>,
     tally: Mutex<Tally>,
 }
@@ -325,31 +316,22 @@ impl Attack {
     ) -> Result<Option<Given>> {
         let folder = &folders.mutant;
         self.prepare(folder, mutant.victim, &mutant.files)?;
-        let run = {
-            let _shared = self.alone.read().expect("no thread panicked");
-            child::run(&self.binary, folder, &probe.arguments, LONGEST)?
-        };
+        let run = child::run(&self.binary, folder, &probe.arguments, LONGEST)?;
         self.count_run(mutant, probe, &run);
         if let Some(fault) = Fault::of(&run, &mutant.files) {
             self.found(fault, mutant, probe, &run.stderr)?;
             return Ok(None);
         }
         if run.end == End::TimedOut {
-            self.look_again(mutant, probe, folder)?;
+            self.took_too_long(mutant, probe, folder)?;
             return Ok(None);
         }
         probe.given(&self.binary, folder, &run)
     }
 
-    /// Runs alone what took too long: on a busy machine, it may just have had to wait.
-    fn look_again(&self, mutant: &Mutant<'_>, probe: &Probe, folder: &Path) -> Result<()> {
-        let _alone = self.alone.write().expect("no thread panicked");
+    /// Takes note of a hang, unless there is just much text to go through.
+    fn took_too_long(&self, mutant: &Mutant<'_>, probe: &Probe, folder: &Path) -> Result<()> {
         self.prepare(folder, mutant.victim, &mutant.files)?;
-        let limit = LONGEST.mul_f64(child::load());
-        let run = child::run(&self.binary, folder, &probe.arguments, limit)?;
-        if run.end != End::TimedOut {
-            return Ok(());
-        }
         let arguments = ["info", ARCHIVE, "--json"].map(str::to_owned);
         let info = child::run(&self.binary, folder, &arguments, LONGEST)?;
         let info: serde_json::Value = serde_json::from_slice(&info.stdout).unwrap_or_default();
@@ -357,7 +339,12 @@ impl Attack {
             self.tally.lock().expect("no thread panicked").endless += 1;
             return Ok(());
         }
-        self.found(Fault::Hang, mutant, probe, &format!("not done after {limit:?}"))
+        self.found(
+            Fault::Hang,
+            mutant,
+            probe,
+            &format!("not done after {LONGEST:?} of the processor"),
+        )
     }
 
     /// What a probe gives on files that are whole.

@@ -80,8 +80,11 @@ impl Tally {
                 let _ = write!(text, "{sent} {what}s, {in_time} of them in the middle of the work");
                 if what == "signal" {
                     let Most { value, of } = &self.answer_time;
-                    let _ =
-                        write!(text, "; the slowest end took {:.3} s ({of})", value.as_secs_f64());
+                    let _ = write!(
+                        text,
+                        "; the slowest end took {:.2} s of the processor ({of})",
+                        value.as_secs_f64()
+                    );
                 }
                 text.push('\n');
             }
