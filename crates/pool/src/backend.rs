@@ -81,6 +81,3 @@ impl Backend for PoolBackend {
         })
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -22,18 +22,12 @@
 pub mod backend;
 pub mod error;
 pub mod heap;
-#[cfg(test)]
-mod hostile;
 mod image;
 mod layout;
 mod log;
 pub mod medium;
 mod patience;
 pub mod pool;
-#[cfg(test)]
-mod testing;
-#[cfg(test)]
-mod tests;
 pub mod work;
 
 pub use backend::PoolBackend;

@@ -36,7 +36,6 @@ pub(crate) struct State {
     pub digest: u64,
 }
 
-/// A log at work.
 pub(crate) struct Log {
     space: Arc<Space>,
     identity: u64,
@@ -185,7 +184,7 @@ pub(crate) fn changes_of(mut added: Vec<[u64; 2]>, counters: &[AtomicU64]) -> (V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::medium::simulated::Simulated;
+    use crate::medium::mapped::Mapped;
 
     fn log(space: &Arc<Space>, counters: usize) -> Log {
         Log::new(space.clone(), 77, 0, counters)
@@ -193,7 +192,7 @@ mod tests {
 
     fn space(counters: usize) -> Arc<Space> {
         let bytes = Log::bytes(counters);
-        let space = Space::new(Arc::new(Simulated::new(bytes as usize)));
+        let space = Space::new(Arc::new(Mapped::nameless(None).unwrap()));
         space.resize(bytes).unwrap();
         space
     }

@@ -2,7 +2,8 @@
 //!
 //! - [`mapped`]: an ordinary file; durable by `msync`.
 //! - [`dax`]: persistent memory through a file system that maps it directly; durable by flushing lines of cache.
-//! - [`simulated`]: memory with a durable shadow, which loses power, gets full and fails to flush when a test says so.
+//!
+//! Tests have a third one, which loses power, gets full and fails to flush when a test says so.
 //!
 //! [`space`] hands out disjoint regions of a medium, so that everything above this module is safe code.
 
@@ -11,7 +12,6 @@
 pub mod dax;
 pub mod mapped;
 mod mapping;
-pub mod simulated;
 pub mod space;
 
 use std::fs::File;
@@ -88,7 +88,7 @@ pub fn of_file(file: File) -> io::Result<Arc<dyn Medium>> {
 }
 
 /// Ranges widened to multiples of `unit`, in order, and those that touch made one.
-fn widened(ranges: &[Range<u64>], unit: u64) -> Vec<Range<u64>> {
+pub fn widened(ranges: &[Range<u64>], unit: u64) -> Vec<Range<u64>> {
     let mut wide: Vec<Range<u64>> = ranges
         .iter()
         .filter(|range| !range.is_empty())

@@ -366,5 +366,3 @@ impl LateBlock {
     }
 }
 
-#[cfg(test)]
-mod tests;

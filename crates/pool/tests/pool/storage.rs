@@ -5,11 +5,12 @@ use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::medium::mapped::Mapped;
-use crate::medium::simulated::Simulated;
-use crate::testing::{ARCHIVE, chain, check, fill, random, run, run_as, run_chain};
-use crate::{Chain, Error, Patience, Persist, Pool};
+use tadoc_pool::medium::mapped::Mapped;
+use tadoc_pool::{Chain, Error, Patience, Persist, Pool};
 use tadoc_tasks::Work;
+
+use super::chain::{ARCHIVE, TABLES, chain, check, fill, random, run, run_as, run_chain};
+use super::simulated::Simulated;
 
 /// Phases of the chain, with the base's.
 const PHASES: usize = 5;
@@ -431,7 +432,7 @@ fn killed_at_any_moment() {
     let mut seed = 3;
     for _ in 0..KILLS {
         let mut child = std::process::Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "tests::child_that_is_killed"])
+            .args(["--exact", "storage::child_that_is_killed"])
             .env(KILLED, &path)
             .stdout(std::process::Stdio::null())
             .spawn()
@@ -481,8 +482,7 @@ fn elements_at_work_pass_the_check_or_are_made_again() {
         }
     }
     let image = at_work.expect("an event at which all operations are done");
-    let table = crate::layout::TABLES_START as usize;
-    let marks = (table + 256 + 8).next_multiple_of(4096);
+    let marks = (TABLES + 256 + 8).next_multiple_of(4096);
     let identity = {
         let words: &[u64] = bytemuck::cast_slice(&image[1 << 15..3 << 15]);
         let slots = words.split_at(words.len() / 2);
@@ -493,7 +493,7 @@ fn elements_at_work_pass_the_check_or_are_made_again() {
     // changed.
     for (operation, first, again) in [(0, 4, 3), (1, 2, 2), (2, 0, 1)] {
         let mut image = image.clone();
-        let own = table + 8 * first..table + 8 * (first + 2);
+        let own = TABLES + 8 * first..TABLES + 8 * (first + 2);
         image[own.start..own.start + 8].copy_from_slice(&1000_u64.to_le_bytes());
         let mark = xxhash_rust::xxh64::xxh64(&image[own], identity.wrapping_add(operation));
         let place = marks + 8 * operation as usize;

@@ -4,6 +4,8 @@
 //! counted as events. At an event that a test chooses the power goes: from then on everything fails, and what is left is the shadow, in
 //! which each line that had changed is there or not, as a function of the test's says. It also gets full, and fails to flush.
 
+#![allow(unsafe_code)]
+
 use std::collections::BTreeMap;
 use std::io;
 use std::ops::Range;
@@ -12,7 +14,7 @@ use std::sync::{Mutex, MutexGuard};
 
 use memmap2::MmapMut;
 
-use super::{Advice, Medium, widened};
+use tadoc_pool::medium::{Advice, Medium, widened};
 
 const LINE: usize = 64;
 
@@ -211,7 +213,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::medium::space::Space;
+    use tadoc_pool::medium::space::Space;
 
     #[test]
     fn what_is_not_made_durable_is_there_or_not() {

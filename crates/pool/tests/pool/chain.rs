@@ -2,10 +2,12 @@
 
 use tadoc_core::Array;
 
-use crate::{Chain, Persist, Pool, Result};
+use tadoc_pool::{Chain, Persist, Pool, Result};
 use tadoc_tasks::work::{Block, Blocks, RULES_AT_ONCE, Starts, Work};
 
-pub(crate) const ARCHIVE: [u64; 2] = [3, 4];
+pub const ARCHIVE: [u64; 2] = [3, 4];
+/// Where the first table of a pool is.
+pub const TABLES: usize = 96 << 10;
 /// Rules of the chain: five levels, of which one has several operations and the others few rules.
 const LEVELS: [u32; 6] = {
     let many = 2 * RULES_AT_ONCE as u32;
@@ -15,7 +17,7 @@ const OPERATIONS: usize = 24;
 const COUNTERS: usize = 700;
 
 /// A random number made of another.
-pub(crate) fn random(seed: &mut u64) -> u64 {
+pub fn random(seed: &mut u64) -> u64 {
     *seed = seed.wrapping_add(0x9e37_79b9_7f4a_7c15);
     let mut number = *seed;
     number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -25,7 +27,7 @@ pub(crate) fn random(seed: &mut u64) -> u64 {
 
 /// What a chain has made.
 #[derive(Debug)]
-pub(crate) struct Tables {
+pub struct Tables {
     filled: Array<u32>,
     lengths: Array<u64>,
     counters: Array<u64>,
@@ -33,17 +35,17 @@ pub(crate) struct Tables {
     last: Array<u16>,
 }
 
-pub(crate) fn chain() -> Chain {
+pub fn chain() -> Chain {
     Chain { base: false, name: "a chain".into(), key: 5 }
 }
 
 /// Runs the chain in a pool.
-pub(crate) fn run(pool: &mut Pool, persist: Persist) -> Result<Tables> {
+pub fn run(pool: &mut Pool, persist: Persist) -> Result<Tables> {
     run_as(pool, persist, &chain())
 }
 
 /// The same as another chain.
-pub(crate) fn run_as(pool: &mut Pool, persist: Persist, chain: &Chain) -> Result<Tables> {
+pub fn run_as(pool: &mut Pool, persist: Persist, chain: &Chain) -> Result<Tables> {
     let mut base = pool.work(&Chain { base: true, name: "the base".into(), key: 2 }, persist, 0)?;
     let filled = fill(&mut base)?;
     drop(base);
@@ -51,7 +53,7 @@ pub(crate) fn run_as(pool: &mut Pool, persist: Persist, chain: &Chain) -> Result
     run_chain(&mut work, filled)
 }
 
-pub(crate) fn fill(work: &mut Work<'_>) -> Result<Array<u32>> {
+pub fn fill(work: &mut Work<'_>) -> Result<Array<u32>> {
     let cuts: Vec<usize> = (0..=20).map(|cut| cut * cut * 3).collect();
     let is_filled = |operation: usize, own: &[u32]| {
         own.iter().all(|element| (operation * 1000..).contains(&(*element as usize)))
@@ -64,7 +66,7 @@ pub(crate) fn fill(work: &mut Work<'_>) -> Result<Array<u32>> {
     })?)
 }
 
-pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Tables> {
+pub fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Tables> {
     let lengths = work.fill_upwards(
         "lengths",
         Starts::One,
@@ -121,7 +123,7 @@ pub(crate) fn run_chain(work: &mut Work<'_>, filled: Array<u32>) -> Result<Table
 }
 
 /// What the chain must give, made without any of it.
-pub(crate) fn check(tables: &Tables) {
+pub fn check(tables: &Tables) {
     let filled: Vec<u32> = (0..20)
         .flat_map(|operation| {
             (0..3 * (2 * operation + 1)).map(move |place| operation * 1000 + place)

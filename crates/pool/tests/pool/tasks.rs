@@ -3,16 +3,14 @@
 use std::sync::Arc;
 
 use tadoc_core::answer::Answer;
-use tadoc_core::{Measure, Norm, Strategy, TfIdfOptions};
-
-use super::*;
-use crate::Patience;
-use crate::medium::simulated::Simulated;
-use crate::testing::{ARCHIVE, random};
-use tadoc_core::Array;
+use tadoc_core::{Array, Backend, Limits, Measure, Norm, Strategy, Task, TfIdfOptions, View};
+use tadoc_pool::{Patience, Persist, Pool, PoolBackend};
 use tadoc_tasks::reference::rows;
-use tadoc_tasks::{CpuBackend, Work};
+use tadoc_tasks::{CpuBackend, CustomTask, Phases, Pruned, Work, answer_with};
 use tadoc_testing::networks::{Shape, view};
+
+use super::chain::{ARCHIVE, random};
+use super::simulated::Simulated;
 
 const TASKS: [Task; 10] = [
     Task::WordCount,

@@ -7,18 +7,16 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use tadoc_core::{Limits, Strategy, Task, View};
+use tadoc_core::{Backend, Limits, Strategy, Task, View};
 use tadoc_oracle::Random;
-use tadoc_testing::{mend_pool, mutants, mutate, pool_parts, watched};
-
-use crate::medium::simulated::Simulated;
-use crate::testing::ARCHIVE;
-use tadoc_core::Backend;
-
-use crate::{Persist, Pool, PoolBackend};
+use tadoc_pool::{Persist, Pool, PoolBackend};
 use tadoc_tasks::reference::rows;
 use tadoc_tasks::root_counts;
 use tadoc_testing::networks::{Shape, view};
+use tadoc_testing::{mend_pool, mutants, mutate, pool_parts, watched};
+
+use super::chain::ARCHIVE;
+use super::simulated::Simulated;
 
 const ROOM: usize = 3 << 20;
 const QUESTION: u64 = 7;
@@ -59,7 +57,7 @@ fn ask(
     task: Task,
     limits: &Limits,
     persist: Persist,
-) -> crate::Result<Vec<String>> {
+) -> tadoc_pool::Result<Vec<String>> {
     let mut pool = Pool::over(medium.clone(), ARCHIVE)?;
     let found = match pool.view(QUESTION, false)? {
         // A backend shows names of documents, so whoever opens a pool compares their numbers.

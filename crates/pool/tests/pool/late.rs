@@ -3,13 +3,16 @@
 use std::cell::Cell;
 use std::sync::Arc;
 
-use super::*;
-use crate::medium::simulated::Simulated;
-use crate::testing::{ARCHIVE, chain, random};
+use tadoc_pool::work::{BLOCK_ALIGNMENT, BlockBuilder, LateBlocks};
+use tadoc_pool::{Error, Persist, Pool, Result};
+
+use super::chain::{ARCHIVE, TABLES, chain, random};
+use super::simulated::Simulated;
 
 const BLOCKS: usize = 20;
 const ROOM: usize = 1 << 20;
-const TABLE: usize = crate::layout::TABLES_START as usize;
+/// Bytes of the directory: four numbers for each block.
+const DIRECTORY: usize = (32 * BLOCKS).next_multiple_of(BLOCK_ALIGNMENT);
 
 fn numbers(block: usize) -> Vec<u64> {
     (0..300 + 17 * block as u64).map(|number| number * 1001 + block as u64).collect()
@@ -59,7 +62,7 @@ fn from(image: &[u8]) -> Arc<Simulated> {
 /// Where the numbers of a block are in an image.
 fn place(image: &[u8], number: usize) -> usize {
     let wanted: Vec<u8> = bytemuck::cast_slice(&numbers(number)).to_vec();
-    let mut places = (TABLE..image.len() - wanted.len()).step_by(ALIGNMENT as usize);
+    let mut places = (TABLES..image.len() - wanted.len()).step_by(BLOCK_ALIGNMENT);
     places.find(|&at| image[at..at + wanted.len()] == wanted).unwrap()
 }
 
@@ -123,8 +126,8 @@ fn whatever_is_damaged_blocks_are_right() {
         let bytes = whole(persist);
         let mut again = 0;
         // The directory densely, blocks here and there.
-        let directory = TABLE..TABLE + directory_end(BLOCKS) as usize;
-        for byte in directory.step_by(3).chain((TABLE..bytes.len()).step_by(499)) {
+        let directory = TABLES..TABLES + DIRECTORY;
+        for byte in directory.step_by(3).chain((TABLES..bytes.len()).step_by(499)) {
             let mut bytes = bytes.clone();
             bytes[byte] ^= 1 << (random(&mut seed) % 8);
             let (blocks, ran) = open(&from(&bytes), persist).unwrap();
@@ -133,7 +136,7 @@ fn whatever_is_damaged_blocks_are_right() {
             again += blocks.made_again().len();
         }
         assert!(again > 200, "{again}");
-        for length in (TABLE..bytes.len()).step_by(1777) {
+        for length in (TABLES..bytes.len()).step_by(1777) {
             let (blocks, _) = open(&from(&bytes[..length]), persist).unwrap();
             (0..BLOCKS).for_each(|number| check(&blocks, number));
         }
