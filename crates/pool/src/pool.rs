@@ -243,6 +243,11 @@ impl Pool {
         self.resumptions.last_mut().expect("a chain was begun")
     }
 
+    /// Notes that so many operations of a phase were found done.
+    pub(crate) fn resumes(&mut self, phase: &str, done: u64, of: u64) {
+        self.resumption().operations = Some((phase.to_owned(), done, of));
+    }
+
     /// What a table is of: archive, keys of its own group and those before, its place in the group, and its phase's name, kind and shape.
     pub(crate) fn identity(&self, group: usize, place: usize, phase: &str, shape: &[u64]) -> u64 {
         let mut words = vec![self.archive[0], self.archive[1], group as u64, place as u64];
@@ -251,7 +256,6 @@ impl Pool {
         digest(&words, xxh64(phase.as_bytes(), 0))
     }
 
-    /// Where the next table goes.
     pub(crate) fn next_offset(&self) -> u64 {
         // Tables that were discarded may still be read by someone.
         self.directory.end().max(self.space.held_end()).next_multiple_of(PAGE)
@@ -379,7 +383,6 @@ impl Pool {
         digest(&stored, table.identity) == table.sums && *stored == self.sums(table)
     }
 
-    /// The archive's fingerprint.
     pub(crate) fn archive(&self) -> [u64; 2] {
         self.archive
     }

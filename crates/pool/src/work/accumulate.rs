@@ -30,26 +30,24 @@ impl Phases<'_> {
         let is_sound = |pool: &Pool, table: &Table| {
             table.bytes == 8 * length as u64 && check(&pool.space.shared(table.offset, length))
         };
-        let (found, identity) = self.look(phase, Kind::Counters, 8, &shape, &is_sound);
-        let mut found = match found {
+        let size = (8, 8 * length as u64);
+        let (mut at_work, new) = match self.look(phase, Kind::Counters, size, &shape, &is_sound) {
             Found::Finished(table) => {
                 return Ok(self.pool.space.shared(table.offset, length).into());
             }
-            Found::AtWork(table) => Some(table),
-            Found::Nothing => None,
+            Found::Open(at_work, new) => (at_work, new),
         };
         let table = if self.by_operation() {
             loop {
-                let resumed = found.is_some();
-                let table = self.accumulate_durably(phase, found.take(), identity, counting)?;
+                let resumed = at_work.is_some();
+                let table = self.accumulate_durably(at_work.take(), new.clone(), counting)?;
                 if !resumed || check(&self.pool.space.shared(table.offset, length)) {
                     break table;
                 }
                 self.give_up(phase);
             }
         } else {
-            let table = new_table(phase, self.pool.next_offset(), length, identity);
-            self.pool.zeros(table.offset..table.end())?;
+            let (table, _) = self.begin(None, new, |_| true, Table::end)?;
             let mut counters = self.pool.space.region::<u64>(table.offset, length);
             counting.set_initial(&mut counters);
             let values = counters.atomics();
@@ -62,17 +60,16 @@ impl Phases<'_> {
             }
             table
         };
-        let (group, persist, offset) = (self.group, self.persist, table.offset);
+        let offset = table.offset;
         debug_assert!(check(&self.pool.space.shared(offset, length)), "{phase}");
-        self.pool.finish(group, table, persist)?;
+        self.finish(table)?;
         Ok(self.pool.space.shared(offset, length).into())
     }
 
     fn accumulate_durably(
         &mut self,
-        phase: &'static str,
-        found: Option<Table>,
-        identity: u64,
+        at_work: Option<Table>,
+        new: Table,
         counting: &Counting<'_>,
     ) -> Result<Table> {
         let Counting { length, levels, .. } = *counting;
@@ -80,36 +77,33 @@ impl Phases<'_> {
             levels.windows(2).map(|level| operations_of(level).len() as u64).sum();
         let space = self.pool.space.clone();
         let log_start = |table: &Table| table.end().next_multiple_of(PAGE);
+        let log_of =
+            |table: &Table| Log::new(space.clone(), new.identity, log_start(table), length);
         let log_end = |table: &Table| log_start(table) + Log::bytes(length);
-        let resumed = found.and_then(|table| {
+        let resumed = at_work.and_then(|table| {
             if table.bytes != 8 * length as u64 || log_end(&table) > space.len() {
                 return None;
             }
             let mut counters = space.region::<u64>(table.offset, length);
-            let mut log = Log::new(space.clone(), identity, log_start(&table), length);
+            let mut log = log_of(&table);
             let state = log.replay(&mut counters).filter(|state| state.operations <= operations)?;
             Some((table, counters, log, state))
         });
-        let at_work = self.pool.directory.at_work;
         let (table, mut counters, mut log, mut state) = match resumed {
             Some(resumed) => {
-                let there = Some((phase.to_owned(), resumed.3.operations, operations));
-                self.pool.resumption().operations = there;
+                self.pool.resumes(&new.name, resumed.3.operations, operations);
                 resumed
             }
             None => {
-                if at_work {
-                    self.give_up(phase);
+                if self.pool.directory.at_work {
+                    self.give_up(&new.name);
                 }
-                let table = new_table(phase, self.pool.next_offset(), length, identity);
-                self.pool.zeros(table.offset..log_end(&table))?;
-                let (group, persist) = (self.group, self.persist);
-                self.pool.enter(group, table.clone(), persist)?;
+                let (table, _) = self.begin(None, new.clone(), |_| true, log_end)?;
                 let mut counters = space.region::<u64>(table.offset, length);
                 counting.set_initial(&mut counters);
                 let state = State { operations: 0, digest: digest_of(&counters) };
                 self.pool.persist(&[counters.range()])?;
-                let mut log = Log::new(space.clone(), identity, log_start(&table), length);
+                let mut log = log_of(&table);
                 self.record(&mut log, state, &[], &counters)?;
                 (table, counters, log, state)
             }
@@ -168,19 +162,6 @@ impl Phases<'_> {
         let pool = &*self.pool;
         let recorded = log.record(state, changes, || pool.space.persist(&[counters.range()]));
         recorded.map_err(|error| pool.failed(error, pool.space.len()))
-    }
-}
-
-fn new_table(phase: &str, offset: u64, length: usize, identity: u64) -> Table {
-    let name = phase.to_owned();
-    Table {
-        name,
-        kind: Kind::Counters,
-        element: 8,
-        offset,
-        bytes: 8 * length as u64,
-        identity,
-        sums: 0,
     }
 }
 

@@ -41,55 +41,29 @@ impl Phases<'_> {
         let is_sound =
             |pool: &Pool, table: &Table| TableBlocks::of(pool, table, operations).is_sound(check);
         let shape = [operations as u64];
-        let (found, identity) = self.look(phase, Kind::Blocks, 1, &shape, &is_sound);
         let directory_bytes = (8 * BLOCK_WORDS * operations) as u64;
-        let mut table = match found {
+        let size = (1, directory_bytes);
+        let (at_work, new) = match self.look(phase, Kind::Blocks, size, &shape, &is_sound) {
             Found::Finished(table) => {
                 return Ok(Blocks::new(Arc::new(TableBlocks::of(self.pool, &table, operations))));
             }
-            Found::AtWork(table) => Some(table),
-            Found::Nothing => None,
+            Found::Open(at_work, new) => (at_work, new),
         };
-        let room = self.pool.space.len();
-        if table.as_ref().is_some_and(|table| table.offset + directory_bytes > room) {
-            self.give_up(phase);
-            table = None;
-        }
-        let resumed = table.is_some();
-        let mut table = match table {
-            Some(table) => table,
-            None => {
-                let table = Table {
-                    name: phase.to_owned(),
-                    kind: Kind::Blocks,
-                    element: 1,
-                    offset: self.pool.next_offset(),
-                    bytes: directory_bytes,
-                    identity,
-                    sums: 0,
-                };
-                self.pool.zeros(table.offset..table.offset + directory_bytes)?;
-                if self.by_operation() {
-                    let (group, persist) = (self.group, self.persist);
-                    self.pool.enter(group, table.clone(), persist)?;
-                }
-                table
-            }
-        };
+        let directory_end = |table: &Table| table.offset + directory_bytes;
+        let (mut table, resumed) = self.begin(at_work, new, |_| true, directory_end)?;
         let space = self.pool.space.clone();
         let (done, end) = match resumed {
             true => done(&space, &table, operations, check),
             false => (vec![false; operations], directory_bytes),
         };
         if resumed {
-            let there = done.iter().filter(|&&done| done).count() as u64;
-            let found = Some((phase.to_owned(), there, operations as u64));
-            self.pool.resumption().operations = found;
+            let there = done.iter().filter(|&&done| done).count();
+            self.pool.resumes(phase, there as u64, operations as u64);
         }
         let durable = self.persist == Persist::Phase;
         let growth = Arc::new(Growth::new(space.clone(), table.offset, end, durable));
         let mut directory = space.region::<u64>(table.offset, BLOCK_WORDS * operations);
-        let seeds = self.by_operation().then_some(identity);
+        let seeds = self.by_operation().then_some(table.identity);
         let (most, most_bytes) = match self.by_operation() {
             true => (self.wave(), BYTES_OF_A_WAVE),
             false => (operations, u64::MAX),
@@ -131,8 +105,7 @@ impl Phases<'_> {
         if table.end() > space.len() {
             self.pool.resize(table.end())?;
         }
-        let (group, persist) = (self.group, self.persist);
-        self.pool.finish(group, table.clone(), persist)?;
+        self.finish(table.clone())?;
         let blocks = TableBlocks::of(self.pool, &table, operations);
         debug_assert!(blocks.is_sound(check), "{phase}");
         Ok(Blocks::new(Arc::new(blocks)))
@@ -192,7 +165,6 @@ impl<'b> FoundBlock<'b> {
         (place >= end).then_some(whole)
     }
 
-    /// Whether a check says yes to it.
     fn passes(&self, operation: usize, check: &CheckBlock<'_>) -> bool {
         let sections: Vec<&[u8]> = self.ranges().map(|range| &self.bytes[range]).collect();
         check(operation, Block::new(&sections)) == Some(true)
@@ -207,7 +179,6 @@ impl<'b> FoundBlock<'b> {
             .map(move |section| place(section[0])..place(section[0] + section[1]))
     }
 
-    /// Whether it has its checksum.
     pub(super) fn has_sum(&self, seed: u64) -> bool {
         let mut hash = Xxh64::new(seed);
         self.ranges().for_each(|section| hash.update(&self.bytes[section]));
@@ -230,7 +201,6 @@ pub(super) fn seed_of(identity: u64, operation: usize) -> u64 {
 /// The end of a table that grows.
 pub(super) struct Growth {
     space: Arc<Space>,
-    /// Where the table starts.
     start: u64,
     /// Where the next section goes, from there on.
     next: Mutex<u64>,
@@ -323,7 +293,6 @@ struct TableBlocks {
 }
 
 impl TableBlocks {
-    /// Those of a table.
     fn of(pool: &Pool, table: &Table, operations: usize) -> Self {
         let bytes = pool.space.shared(table.offset, table.bytes as usize);
         Self { bytes, operations }

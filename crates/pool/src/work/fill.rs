@@ -32,43 +32,18 @@ impl Phases<'_> {
             table.bytes == bytes
                 && filling.is_sound(&pool.space.shared::<u8>(table.offset, filling.bytes), check)
         };
-        let (found, identity) = self.look(phase, Kind::Fill, filling.element, &shape, &is_sound);
-        let mut table = match found {
+        let size = (filling.element, bytes);
+        let (at_work, new) = match self.look(phase, Kind::Fill, size, &shape, &is_sound) {
             Found::Finished(table) => {
                 return Ok(Arc::new(self.pool.space.shared::<u8>(table.offset, filling.bytes)));
             }
-            Found::AtWork(table) => Some(table),
-            Found::Nothing => None,
+            Found::Open(at_work, new) => (at_work, new),
         };
         let marks = if self.by_operation() { filling.operations.len() } else { 0 };
         let marks_start = |table: &Table| table.end().next_multiple_of(PAGE);
         let marks_end = |table: &Table| marks_start(table) + 8 * marks as u64;
-        let room = self.pool.space.len();
-        if table.as_ref().is_some_and(|table| table.bytes != bytes || marks_end(table) > room) {
-            self.give_up(phase);
-            table = None;
-        }
-        let resumed = table.is_some();
-        let table = match table {
-            Some(table) => table,
-            None => {
-                let table = Table {
-                    name: phase.to_owned(),
-                    kind: Kind::Fill,
-                    element: filling.element as u32,
-                    offset: self.pool.next_offset(),
-                    bytes,
-                    identity,
-                    sums: 0,
-                };
-                self.pool.zeros(table.offset..marks_end(&table))?;
-                if self.by_operation() {
-                    let (group, persist) = (self.group, self.persist);
-                    self.pool.enter(group, table.clone(), persist)?;
-                }
-                table
-            }
-        };
+        let (table, resumed) = self.begin(at_work, new, |table| table.bytes == bytes, marks_end)?;
+        let (offset, identity) = (table.offset, table.identity);
         let mut elements = self.pool.space.region::<u8>(table.offset, filling.bytes);
         if marks == 0 {
             let work = self.settling(&table, filling, work);
@@ -82,17 +57,14 @@ impl Phases<'_> {
             } else {
                 vec![false; marks.len()]
             };
-            let there = done.iter().filter(|&&done| done).count() as u64;
             if resumed {
-                let operations = Some((phase.to_owned(), there, done.len() as u64));
-                self.pool.resumption().operations = operations;
+                let there = done.iter().filter(|&&done| done).count();
+                self.pool.resumes(phase, there as u64, done.len() as u64);
             }
             self.fill_durably(filling, &mut elements, &mut marks, &done, identity, work)?;
         }
         drop(elements);
-        let (group, persist) = (self.group, self.persist);
-        let offset = table.offset;
-        self.pool.finish(group, table, persist)?;
+        self.finish(table)?;
         let elements = self.pool.space.shared::<u8>(offset, filling.bytes);
         debug_assert!(filling.is_sound(&elements, check), "{phase}");
         Ok(Arc::new(elements))

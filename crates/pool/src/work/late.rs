@@ -28,7 +28,6 @@ pub struct LateBlocks {
     making: Mutex<Making>,
     /// Those that were found right.
     blocks: Vec<Mutex<Option<Arc<LateBlock>>>>,
-    /// How often a block was read for its checksum.
     checks: AtomicUsize,
 }
 
@@ -39,7 +38,6 @@ struct Making {
     table: Table,
     persist: Persist,
     operations: usize,
-    /// Blocks that were found damaged and made again.
     again: Vec<usize>,
 }
 
@@ -61,27 +59,22 @@ impl LateBlocks {
         let mut phases = Phases::new(&mut pool, group, persist);
         // What is in blocks is looked at when they are asked for.
         let shape = [operations as u64];
-        let (found, identity) = phases.look(phase, Kind::LateBlocks, 1, &shape, &|_, _| true);
-        let (table, finished) = match found {
-            Found::Finished(table) => (Some(table), true),
-            Found::AtWork(table) => (Some(table), false),
-            Found::Nothing => (None, false),
+        let size = (1, directory_end(operations));
+        let has_directory = |table: &Table| table.bytes >= size.1;
+        let is_sound = |_: &Pool, table: &Table| has_directory(table);
+        let found = phases.look(phase, Kind::LateBlocks, size, &shape, &is_sound);
+        let (mut table, finished, resumed) = match found {
+            Found::Finished(table) => (table, true, false),
+            Found::Open(at_work, new) => {
+                let (table, resumed) = phases.begin(at_work, new, has_directory, Table::end)?;
+                (table, false, resumed)
+            }
         };
-        let length = phases.pool.space.len();
-        let fits =
-            |table: &Table| table.bytes >= directory_end(operations) && table.end() <= length;
-        let found = table.is_some();
-        let table = table.filter(fits);
-        if found && table.is_none() {
-            phases.give_up(phase);
-        }
+        table.sums = digest(&[], table.identity);
         // The table grows, so nothing may be behind it.
-        pool.directory.cut(group, usize::from(table.is_some()));
-        let (finished, resumed) = (finished && table.is_some(), !finished && table.is_some());
-        let table = match table {
-            Some(table) => table,
-            None => Making::begin(&mut pool, group, persist, phase, identity, operations)?,
-        };
+        if finished {
+            pool.directory.cut(group, 1);
+        }
         let making = Making { pool, group, table, persist, operations, again: Vec::new() };
         let late = Self {
             making: Mutex::new(making),
@@ -114,8 +107,8 @@ impl LateBlocks {
             (0..self.blocks.len()).filter(|&number| self.known(number).is_none()).collect();
         if resumed {
             let done = (self.blocks.len() - missing.len()) as u64;
-            let told = (making.table.name.clone(), done, self.blocks.len() as u64);
-            making.pool.resumption().operations = Some(told);
+            let name = making.table.name.clone();
+            making.pool.resumes(&name, done, self.blocks.len() as u64);
         }
         for number in missing {
             let own = making.make(number, |block| work(number, block))?;
@@ -247,32 +240,6 @@ struct Whereabouts {
 }
 
 impl Making {
-    /// Enters a table without blocks.
-    fn begin(
-        pool: &mut Pool,
-        group: usize,
-        persist: Persist,
-        phase: &'static str,
-        identity: u64,
-        operations: usize,
-    ) -> Result<Table> {
-        let table = Table {
-            name: phase.to_owned(),
-            kind: Kind::LateBlocks,
-            element: 1,
-            offset: pool.next_offset(),
-            bytes: directory_end(operations),
-            identity,
-            sums: digest(&[], identity),
-        };
-        pool.zeros(table.offset..table.end())?;
-        if persist == Persist::Operation {
-            pool.persist(&[table.offset..table.end()])?;
-            pool.enter(group, table.clone(), persist)?;
-        }
-        Ok(table)
-    }
-
     /// What is said of a block.
     fn whereabouts(&self, number: usize) -> Whereabouts {
         let start = directory_end(self.operations);
@@ -325,7 +292,6 @@ impl Making {
         Ok(())
     }
 
-    /// Ends the phase.
     fn finish(&mut self) -> Result<()> {
         self.pool.finish(self.group, self.table.clone(), self.persist)
     }
@@ -365,4 +331,3 @@ impl LateBlock {
         range.is_some_and(|range| range.len().is_multiple_of(size_of::<T>()))
     }
 }
-

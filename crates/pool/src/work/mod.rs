@@ -22,9 +22,9 @@ use tadoc_tasks::work::{
 pub use late::{LateBlock, LateBlocks};
 pub use tadoc_tasks::work::BlockBuilder;
 
-use crate::Persist;
 use crate::layout::{Kind, Table};
 use crate::pool::Pool;
+use crate::{Persist, Result};
 
 /// Sections of blocks begin at multiples of this.
 pub const BLOCK_ALIGNMENT: usize = crate::layout::ALIGNMENT as usize;
@@ -43,8 +43,9 @@ pub(crate) struct Phases<'p> {
 /// What there is of a phase.
 enum Found {
     Finished(Table),
-    AtWork(Table),
-    Nothing,
+    /// A table that may be at work, and the one to enter if it cannot be gone on with; where that
+    /// goes is said then.
+    Open(Option<Table>, Table),
 }
 
 impl Storage for Phases<'_> {
@@ -97,10 +98,10 @@ impl<'p> Phases<'p> {
         &mut self,
         phase: &'static str,
         kind: Kind,
-        element: usize,
+        (element, bytes): (usize, u64),
         shape: &[u64],
         is_sound: &dyn Fn(&Pool, &Table) -> bool,
-    ) -> (Found, u64) {
+    ) -> Found {
         let (group, place, persist) = (self.group, self.phases, self.persist);
         self.phases += 1;
         let pool = &mut *self.pool;
@@ -108,21 +109,23 @@ impl<'p> Phases<'p> {
         let mut whole = vec![kind as u64, element as u64];
         whole.extend_from_slice(shape);
         let identity = pool.identity(group, place, phase, &whole);
+        let (name, element) = (phase.to_owned(), element as u32);
+        let new = Table { name, kind, element, offset: 0, bytes, identity, sums: 0 };
         let index = pool.directory.of_group(group).start + place;
         if !pool.directory.of_group(group).contains(&index) {
             // What later groups have was made of another base.
             pool.directory.cut(group, place);
-            return (Found::Nothing, identity);
+            return Found::Open(None, new);
         }
         let table = pool.directory.tables[index].clone();
         let at_work = pool.directory.at_work && index + 1 == pool.directory.tables.len();
         let same = table.identity == identity && table.kind == kind;
         if same && at_work && persist == Persist::Operation {
-            return (Found::AtWork(table), identity);
+            return Found::Open(Some(table), new);
         }
         if same && !at_work && pool.is_right(&table) && is_sound(pool, &table) {
             pool.resumption().finished.push(phase.to_owned());
-            return (Found::Finished(table), identity);
+            return Found::Finished(table);
         }
         let why = match (same, at_work) {
             (false, _) => "of another shape",
@@ -134,7 +137,34 @@ impl<'p> Phases<'p> {
         pool.resumption()
             .discarded
             .push(format!("the table of `{}`, which is {why}{behind}", table.name));
-        (Found::Nothing, identity)
+        Found::Open(None, new)
+    }
+
+    /// Goes on with a table at work that `fits` and ends within the pool; else enters the new one,
+    /// with zeros up to its `end`. Tells whether it goes on.
+    fn begin(
+        &mut self,
+        at_work: Option<Table>,
+        mut new: Table,
+        fits: impl Fn(&Table) -> bool,
+        end: impl Fn(&Table) -> u64,
+    ) -> Result<(Table, bool)> {
+        if let Some(table) = at_work {
+            if fits(&table) && end(&table) <= self.pool.space.len() {
+                return Ok((table, true));
+            }
+            self.give_up(&new.name);
+        }
+        new.offset = self.pool.next_offset();
+        self.pool.zeros(new.offset..end(&new))?;
+        if self.by_operation() {
+            self.pool.enter(self.group, new.clone(), self.persist)?;
+        }
+        Ok((new, false))
+    }
+
+    fn finish(&mut self, table: Table) -> Result<()> {
+        self.pool.finish(self.group, table, self.persist)
     }
 
     /// Discards the table at work, which cannot be gone on with.
