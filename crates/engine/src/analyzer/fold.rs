@@ -5,7 +5,7 @@
 //! any other). The tables are those of the crate `unicase`: the newest Unicode and no dependencies,
 //! where `caseless` is two versions behind, `icu_casemap` brings 27 crates, and the standard
 //! library can only lower-case, which is another thing for some three hundred scalars
-//! (`tests/analyzer.rs` compares with Python).
+//! (`tests/analyzer` compares with Python).
 //!
 //! Linear in the word; one without upper case is only read, and not copied.
 

@@ -2,7 +2,7 @@
 //!
 //! The stemmers are Snowball's own, as its compiler writes them in Rust, from the crate `frostem`:
 //! it has all of Snowball's languages, no dependencies and no `unsafe`, and its stems are those of
-//! Snowball 3.1 word for word (`tests/analyzer.rs`). `rust-stemmers` is Snowball of 2019: in eleven
+//! Snowball 3.1 word for word (`tests/analyzer`). `rust-stemmers` is Snowball of 2019: in eleven
 //! of its eighteen languages it gives other stems than programs with today's Snowball do. A release
 //! of `frostem` may change stems, and with them answers, so its version is fixed in the workspace
 //! and raised on purpose.

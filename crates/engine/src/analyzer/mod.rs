@@ -171,6 +171,3 @@ fn stem(language: Language, word: &[u8]) -> Option<Vec<u8>> {
     let stem = language.stemmer().stem(text);
     (stem != text).then(|| stem.into_owned().into_bytes())
 }
-
-#[cfg(test)]
-mod tests;

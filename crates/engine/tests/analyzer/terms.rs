@@ -1,6 +1,10 @@
-use proptest::prelude::*;
+//! The terms that analyzers make of words.
 
-use super::*;
+use std::borrow::Cow;
+
+use proptest::prelude::*;
+use tadoc_engine::Error;
+use tadoc_engine::analyzer::{Analyzer, LONGEST_STEMMED, Language, StopWords};
 
 fn term(analyzer: &Analyzer, word: &str) -> Option<String> {
     let term = analyzer.term(word.as_bytes())?;

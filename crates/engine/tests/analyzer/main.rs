@@ -1,5 +1,8 @@
-//! Folding and stemming against Python's `str.casefold` and Snowball's own stemmers.
-//! `analyzer/fixtures.py` says how the fixtures were made.
+//! Analyzers: terms of words, stop words, and folding and stemming against Python's `str.casefold`
+//! and Snowball's own stemmers. `fixtures.py` says how the fixtures were made.
+
+mod stop_words;
+mod terms;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
@@ -16,7 +19,7 @@ fn scalar(digits: &str) -> u32 {
 
 #[test]
 fn folding_is_that_of_python() {
-    let mut lines = include_str!("analyzer/case_folding.tsv").lines();
+    let mut lines = include_str!("case_folding.tsv").lines();
     assert_eq!(lines.next(), Some("14.0.0"));
     let assigned: Vec<RangeInclusive<u32>> = lines
         .next()
@@ -51,7 +54,7 @@ fn stems_are_those_of_snowball() {
     let mut analyzer = Analyzer::new();
     let mut seen = BTreeSet::new();
     let mut words = 0;
-    for line in include_str!("analyzer/stems.tsv").lines() {
+    for line in include_str!("stems.tsv").lines() {
         if let Some(name) = line.strip_prefix("# ") {
             let language: Language = name.parse().unwrap();
             analyzer = Analyzer::new().stem(Some(language));
