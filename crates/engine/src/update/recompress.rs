@@ -286,11 +286,14 @@ fn make(
         );
         let (again, encoded) = (again?, encoded?);
         drop(grammar);
-        let (encoded, (length, figures)) = rayon::join(
+        let lengths = || -> Result<(u64, u64)> {
+            Ok((total(&again, |token| entries.length(token))?, total(&again, |_| 1)?))
+        };
+        let (encoded, (lengths, figures)) = rayon::join(
             || EncodedSegment::with_dictionary(encoded, &again, level, cancel),
-            || rayon::join(|| Length::of(&again, &entries), || figures(&again)),
+            || rayon::join(lengths, || figures(&again)),
         );
-        let Length { bytes, tokens } = length?;
+        let (bytes, tokens) = lengths?;
         let info = SegmentInfo {
             first_document: part.first_document as u64,
             documents: again.document_count() as u64,
@@ -304,34 +307,16 @@ fn make(
     Ok(made)
 }
 
-/// How long the text of a grammar is.
-#[derive(Debug, Clone, Copy, Default)]
-struct Length {
-    bytes: u64,
-    tokens: u64,
-}
-
-impl Length {
-    fn of(grammar: &Grammar, entries: &Entries<'_>) -> Result<Self> {
-        let mut of_rules = vec![Self::default(); grammar.rule_count() as usize];
-        let sum = |symbols: &[u32], of_rules: &[Self]| {
-            symbols.iter().try_fold(Self::default(), |sum, &symbol| {
-                let one = match grammar.rule_of(symbol) {
-                    None => Self { bytes: entries.length(symbol), tokens: 1 },
-                    Some(rule) => of_rules[rule as usize],
-                };
-                Some(Self {
-                    bytes: sum.bytes.checked_add(one.bytes)?,
-                    tokens: sum.tokens.checked_add(one.tokens)?,
-                })
-            })
-        };
-        let too_long = || tadoc_core::Error::malformed("a segment has more than 2^64 bytes");
-        for rule in (0..grammar.rule_count()).rev() {
-            of_rules[rule as usize] = sum(grammar.body(rule), &of_rules).ok_or_else(too_long)?;
-        }
-        Ok(sum(grammar.root(), &of_rules).ok_or_else(too_long)?)
-    }
+/// The sum of the weights of all tokens of a text.
+fn total(grammar: &Grammar, weigh: impl Fn(u32) -> u64 + Sync) -> Result<u64> {
+    let of_rules = grammar.rule_weights(&weigh).map_err(tadoc_core::Error::from)?;
+    let weigh = |&symbol: &u32| match grammar.rule_of(symbol) {
+        None => weigh(symbol),
+        Some(rule) => of_rules[rule as usize],
+    };
+    let total = grammar.root().iter().map(weigh).try_fold(0_u64, u64::checked_add);
+    let too_long = || tadoc_core::Error::malformed("a segment has more than 2^64 bytes");
+    Ok(total.ok_or_else(too_long)?)
 }
 
 /// Some documents of a segment.
