@@ -14,6 +14,7 @@ use crate::text::{counted, escape};
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Everything that can go wrong when compressing, opening, restoring, verifying, asking and editing.
+#[expect(missing_docs, reason = "messages show what fields are")]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -22,28 +23,16 @@ pub enum Error {
     Archive(tadoc_core::Error),
     /// A file or folder could not be read or written.
     #[error("cannot access {}", path.display())]
-    Io {
-        /// Which one.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// The output is there already.
     #[error("{} exists already", path.display())]
-    Exists {
-        /// Which one.
-        path: PathBuf,
-    },
+    Exists { path: PathBuf },
     /// Two documents have one name.
     #[error("two documents are called {:?}", escape(name))]
-    DuplicateName {
-        /// The name.
-        name: Vec<u8>,
-    },
+    DuplicateName { name: Vec<u8> },
     /// A name that no document can have.
     #[error("{:?} cannot be the name of a document: it {reason}", escape(name))]
     BadName {
-        /// The name.
         name: Vec<u8>,
         /// Why not: a verb and what follows.
         reason: &'static str,
@@ -55,82 +44,44 @@ pub enum Error {
         escape(below)
     )]
     FileAndFolder {
-        /// The document.
         name: Vec<u8>,
         /// A document that is in a folder of that name.
         below: Vec<u8>,
     },
     /// A file was rewritten while it was read.
     #[error("{} changed while it was read", path.display())]
-    Changed {
-        /// Which one.
-        path: PathBuf,
-    },
+    Changed { path: PathBuf },
     /// A line that was to be a document is too long for the memory allowed.
     #[error(
         "{}: a line has more than {most} bytes, too long for one document in the memory allowed",
         path.display()
     )]
-    LongLine {
-        /// The file.
-        path: PathBuf,
-        /// How long a line may be.
-        most: u64,
-    },
+    LongLine { path: PathBuf, most: u64 },
     /// Something went wrong in one of the archives that are asked.
     #[error("{}", archive.display())]
-    InArchive {
-        /// Which one.
-        archive: PathBuf,
-        /// What went wrong.
-        source: Box<Error>,
-    },
+    InArchive { archive: PathBuf, source: Box<Error> },
     /// Several archives have a document of that name, and one is wanted.
     #[error(
         "{:?} is in {}, and one document is wanted",
         escape(name),
         archives.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(" and in ")
     )]
-    Ambiguous {
-        /// The name asked for.
-        name: Vec<u8>,
-        /// The archives that have it.
-        archives: Vec<PathBuf>,
-    },
+    Ambiguous { name: Vec<u8>, archives: Vec<PathBuf> },
     /// What is done to one archive was asked of several.
     #[error("edits are of one archive, and the corpus has {archives}")]
-    SeveralArchives {
-        /// How many the corpus has.
-        archives: usize,
-    },
+    SeveralArchives { archives: usize },
     /// What was asked for as a document is a folder of documents.
     #[error("there is no document {:?}, but a folder of that name", escape(name))]
-    IsFolder {
-        /// The name asked for.
-        name: Vec<u8>,
-    },
+    IsFolder { name: Vec<u8> },
     /// What was asked for is neither the name of a document nor a glob.
     #[error("no document is called {:?}, and it is no glob either: {reason}", escape(glob))]
-    BadGlob {
-        /// What was asked for.
-        glob: Vec<u8>,
-        /// Why it is no glob.
-        reason: String,
-    },
+    BadGlob { glob: Vec<u8>, reason: String },
     /// There is no document of that name.
     #[error("the archive has no document {:?}", escape(name))]
-    NoSuchDocument {
-        /// The name asked for.
-        name: Vec<u8>,
-    },
+    NoSuchDocument { name: Vec<u8> },
     /// A document's name leads out of the folder to restore into.
     #[error("document {:?} is not restored: {reason}", escape(name))]
-    UnsafeName {
-        /// The name.
-        name: Vec<u8>,
-        /// What is wrong with it.
-        reason: String,
-    },
+    UnsafeName { name: Vec<u8>, reason: String },
     /// A document does not expand to what was compressed.
     #[error(
         "document {:?}{} is damaged: its digest is {found:08x}, expected {expected:08x}",
@@ -146,69 +97,34 @@ pub enum Error {
         name: Vec<u8>,
         /// How many documents behind it have the same digest.
         others: u64,
-        /// Digest recorded.
         expected: u32,
         /// Digest of what the archive expands to.
         found: u32,
     },
     /// The index of a segment is not the one that its text gives.
     #[error("the index of segment {segment} is not that of its text")]
-    WrongIndex {
-        /// Number of the segment.
-        segment: usize,
-    },
+    WrongIndex { segment: usize },
     /// The memory allowed is too little for any work.
     #[error("too little memory: at least {least} bytes are needed, {given} are allowed")]
-    TooLittleMemory {
-        /// Bytes allowed.
-        given: u64,
-        /// Bytes needed at least.
-        least: u64,
-    },
+    TooLittleMemory { given: u64, least: u64 },
     /// More of something than one view can have.
     #[error("too many {what}: at most {most} are supported")]
-    TooMany {
-        /// What there is too much of.
-        what: &'static str,
-        /// How many there may be.
-        most: u64,
-    },
+    TooMany { what: &'static str, most: u64 },
     /// Documents were chosen that are not there, or not in order.
     #[error(
         "document {number} cannot be chosen: numbers ascend, each is given once, and there are \
          {documents} in all"
     )]
-    BadChoice {
-        /// The number of the document.
-        number: u32,
-        /// How many documents there are.
-        documents: u64,
-    },
+    BadChoice { number: u32, documents: u64 },
     /// The view has counts only, and no documents.
     #[error("the view has counts only, but the task needs to know where terms occur")]
     CountsOnly,
     /// A number that is out of its range.
     #[error("{name} is {range}, not {given}")]
-    BadParameter {
-        /// What it is.
-        name: &'static str,
-        /// The number.
-        given: f64,
-        /// What is possible.
-        range: &'static str,
-    },
+    BadParameter { name: &'static str, given: f64, range: &'static str },
     /// A length that is not possible.
     #[error("{what} of {given} terms: at least {least} and at most {most} are supported")]
-    BadLength {
-        /// What it is the length of.
-        what: &'static str,
-        /// The length asked for.
-        given: usize,
-        /// The least that is possible.
-        least: usize,
-        /// The most that is possible.
-        most: usize,
-    },
+    BadLength { what: &'static str, given: usize, least: usize, most: usize },
     /// The GPU that was asked for cannot be used, or failed.
     #[cfg(feature = "gpu")]
     #[error(transparent)]
@@ -234,53 +150,33 @@ pub enum Error {
     NoReadsInPool,
     /// There is no language of that name.
     #[error("there is no language {given:?}; there are: {}", names(Language::ALL))]
-    UnknownLanguage {
-        /// The name asked for.
-        given: String,
-    },
+    UnknownLanguage { given: String },
     /// There are no stop words for that language.
     #[error(
         "there is no list of stop words for {language}; there is one for: {}",
         names(StopWords::LANGUAGES)
     )]
-    NoStopWords {
-        /// The language asked for.
-        language: Language,
-    },
+    NoStopWords { language: Language },
     /// A regular expression cannot be read, or would be too large.
     #[error("{pattern:?} is not a regular expression that can be used: {reason}")]
     BadPattern {
-        /// The regular expression.
         pattern: String,
         /// What is wrong with it; may have several lines, in which a caret points at the place.
         reason: String,
     },
     /// The archive was made with a lexer that this version does not have.
     #[error("the archive was made with the lexer {name:?}, which this version does not have")]
-    UnknownLexer {
-        /// Its name.
-        name: String,
-    },
+    UnknownLexer { name: String },
     /// The archive was made with a builder that this version does not have.
     #[error("the archive was made with the builder {name:?}, which this version does not have")]
-    UnknownBuilder {
-        /// Its name.
-        name: String,
-    },
+    UnknownBuilder { name: String },
     /// An offset is past the end of a document.
     #[error(
         "offset {offset} is past the end of {:?}, which has {}; offsets count bytes from 0",
         escape(name),
         counted(*bytes, "byte", "bytes")
     )]
-    OffsetPastEnd {
-        /// The document.
-        name: Vec<u8>,
-        /// The offset asked for.
-        offset: u64,
-        /// The document's length.
-        bytes: u64,
-    },
+    OffsetPastEnd { name: Vec<u8>, offset: u64, bytes: u64 },
     /// A range starts in a document and ends past its end.
     #[error(
         "{} from offset {offset} on {} past the end of {:?}, which has {left} from there",
@@ -289,48 +185,27 @@ pub enum Error {
         escape(name)
     )]
     RangePastEnd {
-        /// The document.
         name: Vec<u8>,
-        /// Where the range starts.
         offset: u64,
-        /// Its length.
         length: u64,
         /// How many bytes there are from its start on.
         left: u64,
     },
     /// There is a document of that name already.
     #[error("the archive has a document {:?} already", escape(name))]
-    DocumentExists {
-        /// The name.
-        name: Vec<u8>,
-    },
+    DocumentExists { name: Vec<u8> },
     /// A number that no document was ever given.
     #[error("there is no document number {number}; numbers given so far are below {next}")]
-    NoSuchNumber {
-        /// The number.
-        number: u32,
-        /// The first number that is free.
-        next: u32,
-    },
+    NoSuchNumber { number: u32, next: u32 },
     /// A document would become longer than one can be.
     #[error(
         "{:?} would become too long for a document: at most {most} bytes are supported",
         escape(name)
     )]
-    DocumentTooLong {
-        /// The document.
-        name: Vec<u8>,
-        /// How long it may be.
-        most: u64,
-    },
+    DocumentTooLong { name: Vec<u8>, most: u64 },
     /// A corpus would have more of something than one can have.
     #[error("the corpus would have too many {what}: at most {most} are supported")]
-    CorpusFull {
-        /// What it would have too much of.
-        what: &'static str,
-        /// How much it can have.
-        most: u64,
-    },
+    CorpusFull { what: &'static str, most: u64 },
     /// An edit of documents, not of text, in a batch whose offsets mean the text before it.
     #[error("a batch with snapshot offsets cannot {what} documents, only change their text")]
     NotInSnapshot {
@@ -343,18 +218,10 @@ pub enum Error {
         path.display(),
         counted(*edits, "edit that is", "edits that are")
     )]
-    HasEdits {
-        /// The archive.
-        path: PathBuf,
-        /// How many.
-        edits: u64,
-    },
+    HasEdits { path: PathBuf, edits: u64 },
     /// There is no word in what is to be looked for.
     #[error("there is no word in {:?}", escape(given))]
-    NoWord {
-        /// What was given.
-        given: Vec<u8>,
-    },
+    NoWord { given: Vec<u8> },
     /// What is to be looked for has more than words and white space in it.
     #[error(
         "{:?} is not one word for this archive but {}",
@@ -362,34 +229,23 @@ pub enum Error {
         if *count == 1 { "a word and other characters".to_string() } else { format!("{count} words") }
     )]
     NotWords {
-        /// What was given.
         given: Vec<u8>,
-        /// How many words there are in it.
         count: usize,
         /// The words, joined by spaces.
         words: String,
     },
     /// Edits could not be written, so that what the editor knows is no longer what is on disk.
     #[error("{} can no longer be edited: writing an edit has failed before", path.display())]
-    EditorFailed {
-        /// The archive.
-        path: PathBuf,
-    },
+    EditorFailed { path: PathBuf },
     /// An editor has lent its archive to a transaction.
     #[error(
         "{} has a transaction that is open; commit it or roll it back first",
         path.display()
     )]
-    TransactionOpen {
-        /// The archive.
-        path: PathBuf,
-    },
+    TransactionOpen { path: PathBuf },
     /// The system refused to start a thread.
     #[error("cannot start a thread")]
-    Threads {
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Threads { source: std::io::Error },
     /// The observer ended the work.
     #[error("cancelled")]
     Cancelled,

@@ -6,33 +6,19 @@ use std::path::PathBuf;
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
 /// Everything that can go wrong with a pool.
+#[expect(missing_docs, reason = "messages show what fields are")]
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// The pool's file cannot be made, mapped, grown or synced.
     #[error("cannot access the pool {}", path.display())]
-    Io {
-        /// Which one.
-        path: PathBuf,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    Io { path: PathBuf, source: std::io::Error },
     /// The device is full.
     #[error("the pool {} cannot grow to {needed} bytes", path.display())]
-    NoRoom {
-        /// Which one.
-        path: PathBuf,
-        /// Bytes that it should have had.
-        needed: u64,
-        /// What the system said.
-        source: std::io::Error,
-    },
+    NoRoom { path: PathBuf, needed: u64, source: std::io::Error },
     /// Another process works in it.
     #[error("the pool {} is in use by another process", path.display())]
-    InUse {
-        /// Which one.
-        path: PathBuf,
-    },
+    InUse { path: PathBuf },
     /// Whoever waited for another process wants no more.
     #[error("cancelled")]
     Cancelled,
@@ -42,64 +28,38 @@ pub enum Error {
          as it is",
         path.display()
     )]
-    NotAPool {
-        /// Which file.
-        path: PathBuf,
-    },
+    NotAPool { path: PathBuf },
     /// The pool is of another version of tadoc.
     #[error(
         "the pool {} has format version {found}; version {supported} is supported",
         path.display()
     )]
-    OtherVersion {
-        /// Which one.
-        path: PathBuf,
-        /// The version it has.
-        found: u64,
-        /// The version that this crate has.
-        supported: u64,
-    },
+    OtherVersion { path: PathBuf, found: u64, supported: u64 },
     /// The pool is of another archive, or of this one before it was changed.
     #[error(
         "the pool {} is of another archive, or of this one before a change: its fingerprint is \
          {:016x}{:016x}, expected {:016x}{:016x}",
         path.display(), found[0], found[1], expected[0], expected[1]
     )]
-    OtherArchive {
-        /// Which one.
-        path: PathBuf,
-        /// The archive's fingerprint.
-        expected: [u64; 2],
-        /// The fingerprint that the pool has.
-        found: [u64; 2],
-    },
+    OtherArchive { path: PathBuf, expected: [u64; 2], found: [u64; 2] },
     /// The header's checksum is wrong.
     #[error(
         "the header of the pool {} is damaged: its bytes are not those that were written",
         path.display()
     )]
-    DamagedHeader {
-        /// Which one.
-        path: PathBuf,
-    },
+    DamagedHeader { path: PathBuf },
     /// What was just written is not what is read.
     #[error(
         "the pool {} has other bytes than were just written to it: its device is failing",
         path.display()
     )]
-    FailingDevice {
-        /// Which one.
-        path: PathBuf,
-    },
+    FailingDevice { path: PathBuf },
     /// What the view or the task is made of is wrong, or the task cannot be asked of the view.
     #[error(transparent)]
     Core(tadoc_core::Error),
     /// The pool cannot do this at all.
     #[error("the pool backend does not support {what}")]
-    Unsupported {
-        /// What is too much for it.
-        what: String,
-    },
+    Unsupported { what: String },
 }
 
 impl From<Error> for tadoc_core::Error {

@@ -37,7 +37,6 @@ const GROUP_WORDS: usize = 8;
 const GROUP_NAME_WORDS: usize = GROUP_WORDS - 2;
 const NAME_WORDS: usize = 8;
 
-/// What a pool's first bytes say.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Header {
     /// It was never written.
@@ -70,7 +69,6 @@ pub(crate) fn read_header(words: &[u64]) -> Header {
     }
 }
 
-/// What a table is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
 pub(crate) enum Kind {
@@ -140,7 +138,6 @@ pub(crate) const IMAGE: usize = 0;
 pub(crate) const BASE: usize = 1;
 pub(crate) const WORKING: usize = 2;
 
-/// What a checkpoint says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Directory {
     pub sequence: u64,
@@ -252,7 +249,6 @@ impl Directory {
     }
 }
 
-/// The digest of some numbers.
 pub(crate) fn digest(words: &[u64], seed: u64) -> u64 {
     xxh64(bytemuck::cast_slice(words), seed)
 }

@@ -34,7 +34,6 @@ impl Default for Patience {
 }
 
 impl Patience {
-    /// Locks a pool's file.
     pub(crate) fn lock(self, file: &File, path: &Path) -> Result<()> {
         let start = Instant::now();
         let mut told = false;

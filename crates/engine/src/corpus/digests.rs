@@ -23,7 +23,6 @@ pub(crate) struct Wrong {
 
 /// What is known of documents when the last of them has been expanded.
 pub(crate) struct Verdict {
-    /// Their places.
     pub(crate) places: Range<usize>,
     wrong: Option<Wrong>,
 }

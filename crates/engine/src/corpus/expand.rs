@@ -18,7 +18,6 @@ pub(crate) struct Segment {
 }
 
 impl Segment {
-    /// Decodes a segment.
     pub(super) fn load(corpus: &Corpus, number: usize) -> Result<Self> {
         let recorded = corpus.summary().segments[number].text_bytes;
         Self::of(Decoded::load(corpus, number)?, number, recorded)
@@ -51,7 +50,6 @@ impl Segment {
         Ok(segment)
     }
 
-    /// The length of the text of some symbols.
     fn length(&self, symbols: &[u32]) -> u64 {
         let length = |&symbol: &u32| self.decoded.bytes(symbol);
         symbols.iter().map(length).fold(0, u64::saturating_add)
@@ -88,7 +86,6 @@ impl Segment {
         }
     }
 
-    /// The text of a document, piece by piece.
     pub(crate) fn expand(&self, document: usize) -> Pieces<'_> {
         Pieces {
             segment: self,
@@ -98,7 +95,6 @@ impl Segment {
     }
 }
 
-/// Expands the symbols of a document.
 pub(crate) struct Pieces<'s> {
     segment: &'s Segment,
     current: &'s [u32],

@@ -225,12 +225,10 @@ impl Corpus {
         self.archive.budget()
     }
 
-    /// The archive as it is stored.
     pub(crate) fn archive(&self) -> &Arc<Archive> {
         &self.archive
     }
 
-    /// What is in it.
     pub(crate) fn summary(&self) -> &Summary {
         match &self.edited {
             Some(edited) => edited.summary(),
@@ -238,7 +236,6 @@ impl Corpus {
         }
     }
 
-    /// The lexer that it was made with.
     pub(crate) fn lexer(&self) -> Result<Lexer> {
         let name = &self.summary().lexer;
         Lexer::from_name(name).ok_or_else(|| Error::UnknownLexer { name: name.clone() })
@@ -258,7 +255,6 @@ impl Corpus {
         all.min().unwrap_or(Index::None)
     }
 
-    /// The index that a segment has.
     pub(crate) fn index_of(&self, number: usize) -> Index {
         match self.stored_segment(number) {
             Some(_) => self.archive.index(),
@@ -266,7 +262,6 @@ impl Corpus {
         }
     }
 
-    /// The grammar of a segment.
     pub(crate) fn grammar(&self, number: usize) -> Result<Grammar> {
         match self.find_segment(number)? {
             Found::Stored(stored) => Ok(self.archive.grammar(stored)?),
@@ -274,7 +269,6 @@ impl Corpus {
         }
     }
 
-    /// The dictionary of a segment.
     pub(crate) fn dictionary(&self, number: usize) -> Result<Arc<Dictionary>> {
         match self.find_segment(number)? {
             Found::Stored(stored) => Ok(Arc::new(self.archive.dictionary(stored)?)),
@@ -415,7 +409,6 @@ impl Corpus {
         Ok(hashes)
     }
 
-    /// What edits have made of the archive.
     pub(crate) fn edited(&self) -> Option<&Edited> {
         self.edited.as_deref()
     }

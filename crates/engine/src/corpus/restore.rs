@@ -114,7 +114,6 @@ impl Corpus {
     }
 }
 
-/// Files that are being restored.
 struct Restoring<'r> {
     documents: &'r [Document],
     files: &'r [CorpusFile],
@@ -131,7 +130,6 @@ struct Restoring<'r> {
     report: RestoreReport,
 }
 
-/// A file that has begun.
 struct Draft {
     text: Text,
     /// Documents that are still to come.
@@ -160,7 +158,6 @@ impl Restoring<'_> {
         Ok(())
     }
 
-    /// Takes a piece of a document of a file.
     fn take(&mut self, number: usize, piece: &[u8], ends: bool) -> Result<()> {
         if self.left_out.contains(&number) {
             return Ok(());

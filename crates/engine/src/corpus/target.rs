@@ -140,7 +140,6 @@ impl<'f> Target<'f> {
         Ok(Some(name))
     }
 
-    /// The innermost folder that is open.
     fn last(&self) -> BorrowedFd<'_> {
         self.open.last().map_or(self.root.fd.as_fd(), |(_, folder)| folder.fd.as_fd())
     }
@@ -166,7 +165,6 @@ impl<'f> Target<'f> {
         Error::Exists { path: self.path_of(file) }
     }
 
-    /// What went wrong with a file.
     pub(super) fn io_error(&self, file: &Document, error: std::io::Error) -> Error {
         Error::io(self.path_of(file), error)
     }
@@ -257,7 +255,6 @@ impl NewFile {
         Err(Errno::BUSY)
     }
 
-    /// Appends bytes.
     pub(super) fn write(&mut self, bytes: &[u8]) -> std::io::Result<()> {
         self.file.write_all(bytes)
     }

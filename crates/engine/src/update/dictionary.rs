@@ -17,7 +17,6 @@ use crate::build::lexer::TokenKind;
 /// What stands for a token that nothing uses.
 pub(super) const UNUSED: u32 = u32::MAX;
 
-/// A dictionary, and the way into it.
 pub(super) struct EditedDictionary<'t> {
     /// The words, in byte order.
     pub(super) words: Vec<Entry<'t>>,
@@ -141,7 +140,6 @@ impl<'t> EditedDictionary<'t> {
         number
     }
 
-    /// How many tokens there are.
     pub(super) fn token_count(&self) -> u32 {
         self.line_ends.len() as u32
     }

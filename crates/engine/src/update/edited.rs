@@ -33,7 +33,6 @@ pub(crate) struct Edited {
 }
 
 impl Edited {
-    /// What edits have made of an archive.
     pub(crate) fn new(
         archive: &Archive,
         table: &DocumentTable,
@@ -55,22 +54,18 @@ impl Edited {
         Ok(Self { text, plan, segments, _share: share })
     }
 
-    /// The documents, in byte order of their names.
     pub(crate) fn documents(&self) -> &[Document] {
         &self.plan.documents
     }
 
-    /// For each document the number of a stored one whose text it has, unless that was edited.
     pub(crate) fn as_stored(&self) -> &[Option<u32>] {
         &self.plan.as_stored
     }
 
-    /// What the corpus is now; the figures of grammars are those of the archive as it is stored.
     pub(crate) fn summary(&self) -> &Summary {
         &self.plan.summary
     }
 
-    /// The number that a segment has in the archive, if it is as it is stored there.
     pub(crate) fn stored_segment(&self, number: usize) -> Option<usize> {
         let segment = &self.plan.segments[number];
         segment.stored.filter(|_| !segment.is_changed)

@@ -17,21 +17,18 @@ pub(super) struct Folders {
 }
 
 impl Folders {
-    /// The folders of all documents.
     pub(super) fn of(ledger: &Ledger) -> Self {
         let mut folders = Self::default();
         ledger.documents().iter().for_each(|(_, document)| folders.add(&document.name));
         folders
     }
 
-    /// A document has this name from now on.
     pub(super) fn add(&mut self, name: &[u8]) {
         for folder in names::folders(name) {
             *self.counts.entry_ref(folder).or_insert(0) += 1;
         }
     }
 
-    /// No document has this name any more.
     pub(super) fn remove(&mut self, name: &[u8]) {
         for folder in names::folders(name) {
             if let Some(count) = self.counts.get_mut(folder) {

@@ -14,9 +14,7 @@ use tadoc_core::archive::journal::{Edit, Journal};
 use crate::error::{Error, Result};
 use crate::{Document, Timestamp};
 
-/// The longest that a document can be.
 const LONGEST_DOCUMENT: u64 = (1 << 48) - 1;
-/// The most text that a corpus can have.
 const MOST_TEXT: u64 = i64::MAX as u64;
 /// The most numbers that can be given to documents.
 const MOST_NUMBERS: usize = u32::MAX as usize;
@@ -62,7 +60,6 @@ impl Ledger {
         }
     }
 
-    /// The number of the document of that name, if there is one.
     pub(crate) fn find(&self, name: &[u8]) -> Option<u32> {
         if let Some(&number) = self.names.get(name) {
             return Some(number);
@@ -98,7 +95,6 @@ impl Ledger {
         }
     }
 
-    /// The permission bits of a document's file.
     pub(crate) fn mode(&self, document: u32) -> Option<u32> {
         match self.entry(document) {
             Some(entry) => entry.mode,
@@ -117,7 +113,6 @@ impl Ledger {
         (document as usize) < self.stored_count() && !self.touched.contains_key(&document)
     }
 
-    /// The documents that the archive stores.
     pub(crate) fn stored(&self) -> &Arc<DocumentTable> {
         &self.stored
     }
@@ -132,12 +127,10 @@ impl Ledger {
         (self.stored_count() + self.added.len()) as u32
     }
 
-    /// How many documents there are.
     pub(crate) fn document_count(&self) -> usize {
         self.documents
     }
 
-    /// How many bytes all documents have.
     #[cfg(test)]
     pub(crate) fn text_bytes(&self) -> u64 {
         self.text_bytes

@@ -13,7 +13,6 @@ use crate::corpus::{Part, parts_of};
 use crate::error::Result;
 use crate::{Document, SegmentInfo};
 
-/// The segments and documents of an edited corpus.
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) segments: Vec<PlannedSegment>,
@@ -23,7 +22,6 @@ pub(crate) struct Plan {
     pub(crate) as_stored: Vec<Option<u32>>,
     /// What the corpus is now. The figures of grammars are those of the archive as it is stored.
     pub(crate) summary: Summary,
-    /// Where the stored documents are.
     pub(crate) stored: StoredParts,
 }
 
@@ -40,7 +38,6 @@ impl StoredParts {
         Ok(Self { parts, first_parts })
     }
 
-    /// The parts of a stored document.
     pub(crate) fn of(&self, document: u32) -> &[Part] {
         let document = document as usize;
         &self.parts[self.first_parts[document] as usize..self.first_parts[document + 1] as usize]
@@ -69,7 +66,6 @@ impl StoredParts {
     }
 }
 
-/// A segment of an edited corpus.
 #[derive(Debug)]
 pub(crate) struct PlannedSegment {
     /// The stored segment that it comes of.
@@ -90,7 +86,6 @@ pub(crate) enum PlannedPart {
     },
     /// Pieces of a stored document and of new text.
     Edited {
-        /// The number of the document.
         document: u32,
         /// The pieces; offsets of those that are stored count from the start of the document.
         pieces: Vec<Piece>,

@@ -39,7 +39,6 @@ pub(super) struct Stored {
 }
 
 impl Stored {
-    /// A segment that has nothing in it.
     pub(super) fn empty() -> Self {
         let grammar = Grammar::new(0, vec![], vec![0], vec![0]).expect("nothing is a grammar");
         Self { grammar, tokens: Tokens::default(), word_tokens: 0 }
@@ -48,7 +47,6 @@ impl Stored {
 
 /// Where the bytes of pieces come from.
 pub(super) trait Texts: Sync {
-    /// Bytes of new text.
     fn new_text(&self, piece: Piece) -> &[u8];
 
     /// The place in the stored segment of the part of a document that has an offset, and where that part starts in the document; `None`
@@ -74,7 +72,6 @@ pub(crate) struct EditedSegment {
     pub(crate) line_ends: Arc<Vec<bool>>,
 }
 
-/// Makes an edited segment.
 pub(super) fn edit(
     stored: &Stored,
     parts: &[PlannedPart],
@@ -199,7 +196,6 @@ impl<'s> Cutter<'s> {
         Ok(self.work.grow((2 * size_of::<u32>() * (self.symbols.len() - before)) as u64, EDITED)?)
     }
 
-    /// A document of pieces.
     fn document(&mut self, document: u32, pieces: &[Piece], texts: &impl Texts) -> Result<()> {
         let mut cursor: Option<(u32, Cursor<'s>)> = None;
         // Nothing of the document is there yet, so that nothing can reach into it.
@@ -340,7 +336,6 @@ impl<'s> Cutter<'s> {
         }
     }
 
-    /// The first byte of a symbol's text.
     fn first_byte(&self, mut symbol: u32) -> u8 {
         while let Some(rule) = self.grammar.rule_of(symbol) {
             symbol = self.grammar.body(rule)[0];
@@ -348,7 +343,6 @@ impl<'s> Cutter<'s> {
         self.tokens.get(symbol)[0]
     }
 
-    /// The last byte of a symbol's text.
     fn last_byte(&self, mut symbol: u32) -> u8 {
         while let Some(rule) = self.grammar.rule_of(symbol) {
             symbol = *self.grammar.body(rule).last().expect("a rule is not empty");
@@ -374,7 +368,6 @@ impl<'s> Cursor<'s> {
         Self { rest: vec![symbols], offset: 0 }
     }
 
-    /// The symbol that comes next.
     fn peek(&self) -> Option<u32> {
         self.rest.last().and_then(|rest| rest.first()).copied()
     }

@@ -72,13 +72,11 @@ impl EditedText {
         self.documents.get(&number)
     }
 
-    /// The documents that have pieces, in no order.
     #[cfg(test)]
     pub(crate) fn documents(&self) -> impl Iterator<Item = (u32, &Pieces)> {
         self.documents.iter().map(|(&number, pieces)| (number, pieces))
     }
 
-    /// The bytes of a piece of new text.
     pub(crate) fn new_text(&self, piece: Piece) -> &[u8] {
         debug_assert_eq!(piece.source(), Source::New);
         &self.new_text[piece.start() as usize..piece.end() as usize]

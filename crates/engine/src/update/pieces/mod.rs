@@ -12,9 +12,7 @@ mod tests;
 use std::fmt;
 use std::slice;
 
-/// A leaf has at most so many pieces.
 const MOST_PIECES: usize = 64;
-/// An inner node has at most so many children.
 const MOST_CHILDREN: usize = 64;
 /// The bit of a piece's start that says that it is new text.
 const NEW: u64 = 1 << 63;
@@ -47,7 +45,6 @@ impl Piece {
         if self.place & NEW == 0 { Source::Stored } else { Source::New }
     }
 
-    /// The start in the source.
     pub(crate) fn start(self) -> u64 {
         self.place & !NEW
     }
@@ -56,7 +53,6 @@ impl Piece {
         self.bytes
     }
 
-    /// The end in the source.
     pub(crate) fn end(self) -> u64 {
         self.start() + self.bytes
     }
@@ -71,7 +67,6 @@ impl Piece {
         Self { place: self.place + skipped, bytes: self.bytes - skipped }
     }
 
-    /// The first bytes alone.
     fn first(self, bytes: u64) -> Self {
         debug_assert!(0 < bytes && bytes <= self.bytes);
         Self { bytes, ..self }
@@ -117,17 +112,14 @@ impl Pieces {
         Self { bytes, count: leaf.len(), root: Node::Leaf(leaf) }
     }
 
-    /// A document without text.
     pub(crate) fn empty() -> Self {
         Self::stored(0)
     }
 
-    /// The document's length.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How many pieces there are.
     #[cfg(test)]
     pub(crate) fn len(&self) -> usize {
         self.count
@@ -178,7 +170,6 @@ impl Pieces {
         }
     }
 
-    /// The pieces in order.
     pub(crate) fn iter(&self) -> PiecesIn<'_> {
         self.range(0, self.bytes)
     }
@@ -326,7 +317,6 @@ impl Node {
         }
     }
 
-    /// The piece that the byte at an offset is in.
     fn piece_at(&self, offset: u64) -> Piece {
         match self {
             Self::Leaf(pieces) => pieces[holding(pieces, |piece| piece.bytes, offset).0],
