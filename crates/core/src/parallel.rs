@@ -68,14 +68,31 @@ pub fn map_with<S: Send, T: Send>(
     count: usize,
     work: &(dyn Fn(&mut S, usize) -> T + Sync),
 ) -> Vec<T> {
-    let idle: Mutex<Vec<S>> = Mutex::default();
-    map(count, &|number| {
-        let kept = idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
+    let idle = Idle::default();
+    map(count, &|number| idle.with(make, |with| work(with, number)))
+}
+
+/// Values to work with that calls hand on to each other, so that their memory is asked for once a
+/// thread.
+#[derive(Debug)]
+pub struct Idle<S>(Mutex<Vec<S>>);
+
+impl<S> Default for Idle<S> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<S> Idle<S> {
+    /// Works with one that nobody works with, or with a new one.
+    pub fn with<T>(&self, make: impl FnOnce() -> S, work: impl FnOnce(&mut S) -> T) -> T {
+        let idle = || self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let kept = idle().pop();
         let mut with = kept.unwrap_or_else(make);
-        let result = work(&mut with, number);
-        idle.lock().unwrap_or_else(PoisonError::into_inner).push(with);
+        let result = work(&mut with);
+        idle().push(with);
         result
-    })
+    }
 }
 
 /// Calls `work` with each item and its number.

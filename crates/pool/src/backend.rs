@@ -1,9 +1,9 @@
-//! The pool as a backend: a task is a chain of phases, behind the pruned rules that all tasks share.
+//! The pool as a backend: a task is a chain of phases.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tadoc_core::{Answered, Backend, Limits, Task, View};
-use tadoc_tasks::{CustomTask, Phases, Pruned, Work, answer_with};
+use tadoc_tasks::{CustomTask, Phases, answer_with};
 
 use crate::layout::digest;
 use crate::{Chain, Persist, Pool};
@@ -44,26 +44,9 @@ impl PoolBackend {
             u64::from_le_bytes(word)
         });
         let identity: Vec<u64> = [0, key.len() as u64, memory].into_iter().chain(words).collect();
-        self.run_chain(view, task.name(), &identity, memory, |work, pruned| {
-            task.run(&mut Phases::new(work, view, pruned))
-        })
-    }
-
-    /// Runs a chain of phases behind the pruned rules.
-    fn run_chain<A>(
-        &self,
-        view: &View,
-        name: &str,
-        identity: &[u64],
-        memory: u64,
-        run: impl FnOnce(&mut Work<'_>, &Pruned) -> tadoc_core::Result<A>,
-    ) -> tadoc_core::Result<A> {
+        let chain = Chain { name: task.name().into(), key: digest(&identity, 0) };
         let mut pool = self.pool();
-        // Of one view there is one set of pruned rules.
-        let base = Chain { base: true, name: "the pruned rules".into(), key: 1 };
-        let pruned = Pruned::new(&mut pool.work(&base, self.persist, memory)?, view.network())?;
-        let chain = Chain { base: false, name: name.into(), key: digest(identity, 0) };
-        run(&mut pool.work(&chain, self.persist, memory)?, &pruned)
+        task.run(&mut Phases::new(&mut pool.work(&chain, self.persist, memory)?, view))
     }
 }
 
@@ -76,8 +59,8 @@ impl Backend for PoolBackend {
     /// [`Error`](crate::Error) in a [`tadoc_core::Error::Backend`].
     fn answer(&self, view: &View, task: Task, limits: &Limits) -> tadoc_core::Result<Answered> {
         let identity = [&task.identity()[..], &limits.identity()].concat();
-        self.run_chain(view, task.name(), &identity, limits.memory, |work, pruned| {
-            answer_with(work, view, pruned, task, limits)
-        })
+        let chain = Chain { name: task.name().into(), key: digest(&identity, 0) };
+        let mut pool = self.pool();
+        answer_with(&mut pool.work(&chain, self.persist, limits.memory)?, view, task, limits)
     }
 }

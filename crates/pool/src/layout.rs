@@ -12,7 +12,7 @@ use crate::medium::PAGE;
 
 /// The first number of a header: `\x89TDP\r\n\x1a\n`.
 const MAGIC: u64 = u64::from_le_bytes(*b"\x89TDP\r\n\x1a\n");
-pub(crate) const VERSION: u64 = 1;
+pub(crate) const VERSION: u64 = 2;
 /// Numbers of a header: one line of cache, so that it is there as a whole or not at all.
 pub(crate) const HEADER_WORDS: usize = 8;
 /// Where the two slots for checkpoints are, and how many bytes each has.
@@ -132,11 +132,10 @@ pub(crate) struct Group {
     pub name: String,
 }
 
-/// The view; what is kept for all tasks; what is of one task.
-pub(crate) const GROUPS: usize = 3;
+/// The view; what is of one task.
+pub(crate) const GROUPS: usize = 2;
 pub(crate) const IMAGE: usize = 0;
-pub(crate) const BASE: usize = 1;
-pub(crate) const WORKING: usize = 2;
+pub(crate) const WORKING: usize = 1;
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Directory {
@@ -286,7 +285,7 @@ mod tests {
                 sums: 4,
             });
         }
-        directory.groups[BASE] = Group { key: 9, tables, name: "pruned rules".into() };
+        directory.groups[IMAGE] = Group { key: 9, tables, name: "the view".into() };
         directory
     }
 
@@ -324,9 +323,9 @@ mod tests {
             assert_eq!(read_header(&words), Header::Damaged, "bit {bit}");
         }
         let mut other = words;
-        other[1] = 2;
+        other[1] = VERSION + 1;
         other[7] = digest(&other[..7], 0);
-        assert_eq!(read_header(&other), Header::OtherVersion(2));
+        assert_eq!(read_header(&other), Header::OtherVersion(VERSION + 1));
         other[0] = 1;
         assert_eq!(read_header(&other), Header::Foreign);
     }
@@ -335,11 +334,11 @@ mod tests {
     fn cutting_a_group_cuts_those_behind_it() {
         let mut directory = directory(3);
         directory.groups[WORKING].tables = 1;
-        directory.groups[BASE].tables = 2;
+        directory.groups[IMAGE].tables = 2;
         assert_eq!(directory.of_group(WORKING), 2..3);
-        assert_eq!(directory.cut(BASE, 5), 0);
+        assert_eq!(directory.cut(IMAGE, 5), 0);
         assert_eq!((directory.tables.len(), directory.at_work), (2, false));
-        assert_eq!(directory.cut(BASE, 1), 1);
+        assert_eq!(directory.cut(IMAGE, 1), 1);
         assert_eq!(directory.of_group(WORKING), 1..1);
     }
 

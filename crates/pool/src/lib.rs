@@ -13,7 +13,7 @@
 //! - the file below it: `patience` (a lock that others hold), `medium` (mapped memory and how it is
 //!   made durable), `layout` and `pool` (header, checkpoints, tables), `image` (the view in it),
 //!   `log` (counters that change in place). docs/pool.md says what every byte means.
-//! - `backend`: runs the pruned rules and the chain of a task in a pool that is open. The chains
+//! - `backend`: runs the chain of a task in a pool that is open. The chains
 //!   are those of `tadoc-tasks`.
 //! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a
 //!   view in the pool.

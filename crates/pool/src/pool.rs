@@ -1,7 +1,7 @@
 //! The pool: one file with a header, two checkpoints, and tables one behind the other.
 //!
-//! Tables come in three groups, each made of those before it: the view, what is kept for all tasks (*base*), and what is of one task
-//! (*working*). A group has a key that says what it is of; with another key it is made anew, and all behind it. A checkpoint is the list of
+//! Tables come in two groups: the view, and what is of one task (*working*). A group has a key that says
+//! what it is of; with another key it is made anew, and all behind it. A checkpoint is the list of
 //! finished tables, and is written to the older of two slots, so that a torn one leaves the other.
 //!
 //! Opening costs reading the checkpoints. A table is read once more, for its checksums, when it is asked for.
@@ -19,8 +19,8 @@ use tadoc_tasks::Work;
 use xxhash_rust::xxh64::xxh64;
 
 use crate::layout::{
-    BASE, BLOCK, Directory, HEADER_WORDS, Header, MOST_TABLES, SLOT_BYTES, SLOTS, TABLES_START,
-    Table, VERSION, WORKING, digest, header, read_header,
+    BLOCK, Directory, HEADER_WORDS, Header, MOST_TABLES, SLOT_BYTES, SLOTS, TABLES_START, Table,
+    VERSION, WORKING, digest, header, read_header,
 };
 use crate::medium::space::Space;
 use crate::medium::{self, Advice, Medium, PAGE};
@@ -33,12 +33,10 @@ const FETCHED_BLOCKS: u64 = 64;
 /// What a row of phases is of.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Chain {
-    /// Whether its tables are kept for all tasks on the same view; else they are of one task.
-    pub base: bool,
     /// What it is, for people.
     pub name: String,
-    /// Chains with the same key have the same phases with the same results. Everything that they depend on, beside the view and (if this is no
-    /// base) the base, must be in it.
+    /// Chains with the same key have the same phases with the same results. Everything that they depend
+    /// on, beside the view, must be in it.
     pub key: u64,
 }
 
@@ -209,15 +207,13 @@ impl Pool {
 
     /// Begins a chain, or goes on with it: phases are asked for in order, and those that are finished are found.
     pub fn work(&mut self, chain: &Chain, persist: Persist, memory: u64) -> Result<Work<'_>> {
-        let group = self.begin_chain(chain);
-        Ok(Work::new(Box::new(Phases::new(self, group, persist)), memory))
+        Ok(Work::new(Box::new(self.phases(chain, persist)), memory))
     }
 
-    /// Begins the group of a chain, or goes on with it.
-    pub(crate) fn begin_chain(&mut self, chain: &Chain) -> usize {
-        let group = if chain.base { BASE } else { WORKING };
-        self.begin(group, chain.key, &chain.name);
-        group
+    /// The phases of a chain.
+    pub(crate) fn phases(&mut self, chain: &Chain, persist: Persist) -> Phases<'_> {
+        self.begin(WORKING, chain.key, &chain.name);
+        Phases::new(self, WORKING, persist)
     }
 
     /// Begins a group, or goes on with it.

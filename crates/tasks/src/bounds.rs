@@ -4,14 +4,13 @@
 //! in all. It has at most as many different rules below it as its sub-rules and those below them, and as there are rules behind it. All tables that
 //! count something are made for such a bound, so that none is ever made again larger.
 //!
-//! Cost: one sweep up over the sub-rules of the pruned rules. Size: 8 bytes a rule.
+//! Cost: one sweep up over the bodies of rules. Size: 8 bytes a rule.
 
 use std::ops::Range;
 
 use tadoc_core::{Array, Network};
 
 use crate::Result;
-use crate::pruned::Pruned;
 use crate::work::{Starts, Work};
 
 /// How many different keys, and how many different rules.
@@ -56,20 +55,23 @@ pub fn add(one: Bound, other: Bound, most: Bound) -> Bound {
 pub fn bounds(
     work: &mut Work<'_>,
     network: &Network,
-    pruned: &Pruned,
     own: impl Fn(u32) -> u64 + Sync,
     length: impl Fn(u32) -> u64 + Sync,
     most: u64,
 ) -> Result<Array<Bound>> {
-    let rules = pruned.slices();
+    let grammar = network.grammar().slices();
+    let rules = network.grammar().rule_count();
     let narrow = |number: u64| number.min(u32::MAX.into()) as u32;
     let of_rule = |rule: u32, below: &[Bound]| {
-        let first_below = pruned.rules() as usize - below.len();
-        let most = [narrow(most), pruned.rules() - rule - 1];
-        let mut sum = [narrow(own(rule)), 0];
-        for &[sub_rule, _] in rules.sub_rules(rule) {
-            let [keys, rules] = below[sub_rule as usize - first_below];
-            sum = add(sum, [keys, rules.saturating_add(1)], most);
+        let first_below = rules as usize - below.len();
+        let most = [narrow(most), rules - rule - 1];
+        let mut sum = [narrow(own(rule)).min(most[0]), 0];
+        // What is repeated adds nothing; most of it is repeated at once.
+        for run in grammar.body(rule).chunk_by(|one, other| one == other) {
+            if let Some(sub_rule) = grammar.rule_of(run[0]) {
+                let [keys, rules] = below[sub_rule as usize - first_below];
+                sum = add(sum, [keys, rules.saturating_add(1)], most);
+            }
         }
         [sum[0].min(narrow(length(rule))), sum[1]]
     };
@@ -98,17 +100,16 @@ mod tests {
             let network = shape.network();
             let grammar = network.grammar();
             let mut work = Work::volatile(1 << 20);
-            let pruned = Pruned::new(&mut work, &network).unwrap();
             let found = bounds(
-                &mut work, &network, &pruned,
-                |rule| pruned.slices().words(rule).len() as u64,
+                &mut work, &network,
+                |rule| grammar.body(rule).iter().filter(|&&symbol| grammar.rule_of(symbol).is_none()).count() as u64,
                 |rule| network.lengths()[rule as usize],
                 grammar.token_count().into(),
             ).unwrap();
             let mut below: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); found.len()];
             for rule in (0..grammar.rule_count()).rev() {
                 let mut all = BTreeSet::new();
-                for &[child, _] in pruned.slices().sub_rules(rule) {
+                for child in grammar.body(rule).iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
                     all.insert(child);
                     all.extend(&below[child as usize]);
                 }

@@ -1,8 +1,6 @@
 //! What the checks of phases are made of: whether rows that were found in a pool can be read without a look at
 //! each number. Every one is a pass over its row.
 
-use bytemuck::Pod;
-
 /// Whether places do not descend and end with a row of so many entries: then each is an end of a part of it.
 pub(crate) fn are_ends(ends: impl IntoIterator<Item = u64>, entries: usize) -> bool {
     let mut last = 0;
@@ -13,13 +11,6 @@ pub(crate) fn are_ends(ends: impl IntoIterator<Item = u64>, entries: usize) -> b
         last = end;
     }
     last == entries as u64
-}
-
-/// Whether elements are what making them again gives: for what costs as little to make as to read.
-pub(crate) fn is_same<T: Pod>(found: &[T], make: impl FnOnce(&mut [T])) -> bool {
-    let mut again = vec![T::zeroed(); found.len()];
-    make(&mut again);
-    bytemuck::cast_slice::<T, u8>(found) == bytemuck::cast_slice::<T, u8>(&again)
 }
 
 #[cfg(test)]

@@ -15,7 +15,6 @@ use tadoc_core::{Array, Network, View};
 
 use crate::entry::{Entry, Key};
 use crate::plan::{Plan, Sizes};
-use crate::pruned::Pruned;
 use crate::terms::TermsOf;
 use crate::walk::Walkers;
 use crate::weights::Weights;
@@ -58,7 +57,7 @@ use crate::{Error, Result};
 /// let view = View::new(terms, network)?;
 ///
 /// let memory = 1 << 20;
-/// let counts = CpuBackend::default().run(&view, &DistinctTerms, memory)?;
+/// let counts = CpuBackend.run(&view, &DistinctTerms, memory)?;
 /// assert_eq!(counts[..], [4, 1]);
 /// # Ok(())
 /// # }
@@ -86,13 +85,12 @@ pub trait CustomTask {
 pub struct Phases<'p, 's> {
     work: &'p mut Work<'s>,
     view: &'p View,
-    pruned: &'p Pruned,
 }
 
 impl<'p, 's> Phases<'p, 's> {
-    /// Phases over a view, of whose network `pruned` are the pruned rules.
-    pub fn new(work: &'p mut Work<'s>, view: &'p View, pruned: &'p Pruned) -> Self {
-        Self { work, view, pruned }
+    /// Phases over a view.
+    pub fn new(work: &'p mut Work<'s>, view: &'p View) -> Self {
+        Self { work, view }
     }
 
     /// The view: its terms, and the grammar over them.
@@ -101,7 +99,7 @@ impl<'p, 's> Phases<'p, 's> {
     }
 
     /// How often every term and every rule occurs: weights from the root down to the rules. An addition for
-    /// every symbol of the pruned rules.
+    /// every symbol of a rule.
     ///
     /// ```
     /// # use tadoc_tasks::{Phases, Result};
@@ -113,7 +111,7 @@ impl<'p, 's> Phases<'p, 's> {
     /// # Errors
     /// If the storage fails.
     pub fn weights(&mut self) -> Result<Weights> {
-        Weights::new(self.work, self.view.network(), self.pruned)
+        Weights::new(self.work, self.view.network())
     }
 
     /// A value for every rule, from the rules up: `value` gets a rule's body and what gives the value of a
@@ -184,11 +182,11 @@ impl<'p, 's> Phases<'p, 's> {
         can_be: impl Fn(&T) -> bool + Sync,
         value: impl Fn(u32, &[(u32, u64)]) -> T + Sync,
     ) -> Result<Array<T>> {
-        let terms = TermsOf::<K>::new(self.work, network, self.pruned)?;
+        let terms = TermsOf::<K>::new(self.work, network)?;
         // A document is never cut.
         let sizes = Sizes { stretch: u32::MAX, keys: u32::MAX, ..Sizes::default() };
         let plan = Plan::new(self.work, "bounds of documents", network, &terms, sizes)?;
-        let walkers = Walkers::new(self.work, network, self.pruned, &plan, &terms)?;
+        let walkers = Walkers::new(self.work, network, &plan, &terms)?;
         let starts = plan.operations().iter().map(|operation| operation.documents.start as usize);
         let cuts: Vec<usize> = starts.chain([network.documents().len()]).collect();
         let are_values = |_, own: &[T]| own.iter().all(&can_be);
@@ -249,8 +247,7 @@ mod tests {
 
     fn phased<T>(view: &View, run: impl FnOnce(&mut Phases<'_, '_>) -> Result<T>) -> Result<T> {
         let mut work = Work::volatile(1 << 20);
-        let pruned = Pruned::new(&mut work, view.network()).unwrap();
-        run(&mut Phases::new(&mut work, view, &pruned))
+        run(&mut Phases::new(&mut work, view))
     }
 
     /// The places, terms and occurrences of a document.

@@ -7,7 +7,6 @@
 //! # Modules
 //!
 //! - [`work`]: phases and their storage; the volatile one.
-//! - `pruned`: the rules as tasks over words read them.
 //! - `weights` (top-down) and `tables` (bottom-up): what the whole corpus has, and what each rule has; `bounds` says how much it can be before it is counted.
 //! - `plan` and `walk`: one document after the other, counted in a `hash_table` with the rules that wait in a `queue`; `transpose` turns that round to the documents
 //!   of each key. They are for keys of any kind (`entry`); `terms` makes them go over terms.
@@ -23,7 +22,6 @@ mod custom;
 mod entry;
 mod hash_table;
 mod plan;
-mod pruned;
 mod queue;
 mod rank;
 #[cfg(any(test, feature = "testing"))]
@@ -43,7 +41,6 @@ pub mod work;
 
 pub use cpu::CpuBackend;
 pub use custom::{CustomTask, Phases};
-pub use pruned::Pruned;
 pub use tadoc_core::{Error, Result};
 pub use tasks::{answer_with, check};
 pub use weights::{Weights, root_counts};

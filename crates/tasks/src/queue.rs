@@ -47,8 +47,18 @@ impl Queue<'_> {
     /// Puts a number in.
     #[inline]
     pub fn put(&mut self, number: u32) {
-        let mut place = number as usize;
-        for level in 0..LEVELS {
+        let place = number as usize;
+        let word = &mut self.words[place / 64];
+        let before = *word;
+        *word |= 1 << (place % 64);
+        if before == 0 {
+            self.put_above(place / 64);
+        }
+    }
+
+    /// Says above that a word of the lowest level has bits now.
+    fn put_above(&mut self, mut place: usize) {
+        for level in 1..LEVELS {
             let word = &mut self.words[self.starts[level] + place / 64];
             let before = *word;
             *word |= 1 << (place % 64);

@@ -1,14 +1,13 @@
 //! Which strategy costs less for tasks that ask of each document: estimated from a sample of the documents.
 //!
-//! Both ways are tried on the sample, counting steps and not doing the work: top-down visits the pairs of all rules that a document uses,
+//! Both ways are tried on the sample, counting steps and not doing the work: top-down visits the bodies of all rules that a document uses,
 //! bottom-up the entries of the tables that it meets, after all tables have been made. For tasks over the whole corpus there is nothing to weigh:
-//! weights visit every pair once, tables no fewer.
+//! weights visit every symbol once, tables no fewer.
 
 use tadoc_core::{Network, Strategy};
 
 use crate::Result;
 use crate::bounds::Bound;
-use crate::pruned::Pruned;
 use crate::queue::{Queue, QueueRow};
 use crate::tables::limit;
 use crate::work::Work;
@@ -17,9 +16,9 @@ use crate::work::Work;
 const SAMPLED_SYMBOLS: u64 = 1 << 14;
 const SAMPLED_PART: u64 = 64;
 
-/// What a step costs, in the same unit: a symbol or a pair looked at, a rule gone into, a table gone into, an entry of it read, and one made. Only the
+/// What a step costs, in the same unit: a symbol looked at, a rule gone into, a table gone into, an entry of it read, and one made. Only the
 /// proportions matter.
-const PAIR: f64 = 1.0;
+const SYMBOL: f64 = 1.0;
 const RULE: f64 = 2.5;
 const TABLE: f64 = 1.0;
 const ENTRY_READ: f64 = 1.0;
@@ -51,19 +50,14 @@ impl Estimate {
 }
 
 /// Estimates what it costs to visit the terms of every document; `bounds` are those of rules.
-pub fn per_document(
-    work: &Work<'_>,
-    network: &Network,
-    pruned: &Pruned,
-    bounds: &[Bound],
-) -> Result<Estimate> {
+pub fn per_document(work: &Work<'_>, network: &Network, bounds: &[Bound]) -> Result<Estimate> {
     let (limit, made) = limit(bounds);
     let grammar = network.grammar();
     let documents = grammar.document_count();
     let total = grammar.root().len() as u64;
     let wanted = (total / SAMPLED_PART).max(SAMPLED_SYMBOLS).min(total);
     let mut row = QueueRow::new(work, bounds.len())?;
-    let steps = Steps { network, pruned, bounds, limit };
+    let steps = Steps { network, bounds, limit };
     let (mut sampled, mut top_down, mut bottom_up) = (0_u64, 0.0, 0.0);
     // Documents in a scattered order that meets each once: steps of a number that is prime to theirs.
     let step = (documents as f64 * 0.618) as usize | 1;
@@ -95,7 +89,6 @@ fn are_coprime(one: usize, other: usize) -> bool {
 
 struct Steps<'a> {
     network: &'a Network,
-    pruned: &'a Pruned,
     bounds: &'a [Bound],
     /// The largest bound that gets a table.
     limit: u32,
@@ -104,16 +97,16 @@ struct Steps<'a> {
 impl Steps<'_> {
     fn top_down(&self, symbols: &[u32], queue: &mut Queue<'_>) -> f64 {
         let grammar = self.network.grammar().slices();
-        let rules = self.pruned.slices();
-        let mut steps = symbols.len() as f64 * PAIR;
+        let mut steps = symbols.len() as f64 * SYMBOL;
         symbols
             .iter()
             .filter_map(|&symbol| grammar.rule_of(symbol))
             .for_each(|rule| queue.put(rule));
         queue.drain(|rule, queue| {
-            let (sub_rules, words) = rules.get(rule);
-            steps += RULE + (sub_rules.len() + words.len()) as f64 * PAIR;
-            sub_rules.iter().for_each(|&[sub_rule, _]| queue.put(sub_rule));
+            let body = grammar.body(rule);
+            steps += RULE + body.len() as f64 * SYMBOL;
+            let sub_rules = body.iter().filter_map(|&symbol| grammar.rule_of(symbol));
+            sub_rules.for_each(|sub_rule| queue.put(sub_rule));
         });
         steps
     }
@@ -121,7 +114,6 @@ impl Steps<'_> {
     /// A table is read as often as its rule is met; a rule without one, once.
     fn bottom_up(&self, symbols: &[u32], queue: &mut Queue<'_>) -> f64 {
         let grammar = self.network.grammar().slices();
-        let rules = self.pruned.slices();
         let meet = |rule: u32, queue: &mut Queue<'_>| match self.bounds[rule as usize][0] {
             entries if entries <= self.limit => TABLE + f64::from(entries) * ENTRY_READ,
             _ => {
@@ -129,14 +121,14 @@ impl Steps<'_> {
                 0.0
             }
         };
-        let mut steps = symbols.len() as f64 * PAIR;
+        let mut steps = symbols.len() as f64 * SYMBOL;
         for rule in symbols.iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
             steps += meet(rule, queue);
         }
         queue.drain(|rule, queue| {
-            let (sub_rules, words) = rules.get(rule);
-            steps += RULE + (sub_rules.len() + words.len()) as f64 * PAIR;
-            for &[sub_rule, _] in sub_rules {
+            let body = grammar.body(rule);
+            steps += RULE + body.len() as f64 * SYMBOL;
+            for sub_rule in body.iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
                 steps += meet(sub_rule, queue);
             }
         });

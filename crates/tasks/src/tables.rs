@@ -2,7 +2,7 @@
 //!
 //! A table is made for the bound of its rule, so that the sizes of all are known before any is made, and they stand in one region in the order of
 //! rules. What a table has less than its bound is entries without a count, behind the others. Rules with a bound above a limit get none: they are few and
-//! large, and whoever meets one looks at its sub-rules. The limit is such that the region stays in proportion to the pruned rules.
+//! large, and whoever meets one looks at its sub-rules. The limit is such that the region stays in proportion to the rules.
 //!
 //! Cost: every entry of a table is read once for every rule that uses it. Size: an entry for each of the bound, and 8 bytes a rule.
 
@@ -13,7 +13,6 @@ use tadoc_core::{Array, Network};
 use crate::Result;
 use crate::bounds::Bound;
 use crate::entry::{Count, Entry, Key};
-use crate::pruned::Pruned;
 use crate::work::{Starts, Work};
 
 /// Rules with a bound of more keys have no table.
@@ -44,16 +43,10 @@ pub fn limit(bounds: &[Bound]) -> (u32, u64) {
 }
 
 impl<K: Key> RuleTables<K> {
-    /// Makes the tables; `own` calls with the keys that a rule emits itself.
-    pub fn new(
-        work: &mut Work<'_>,
-        network: &Network,
-        pruned: &Pruned,
-        bounds: &[Bound],
-        own: impl Fn(u32, &mut dyn FnMut(K, u64)) + Sync,
-    ) -> Result<Self> {
+    /// Makes the tables of terms; `bounds` are those of rules.
+    pub fn new(work: &mut Work<'_>, network: &Network, bounds: &[Bound]) -> Result<Self> {
         let (limit, _) = limit(bounds);
-        let rules = pruned.slices();
+        let grammar = network.grammar().slices();
         // A table has counts, which must not be too large for it.
         let fits = |rule: usize| {
             bounds[rule][0] <= limit && network.lengths()[rule] <= <K::Count as Count>::MOST
@@ -96,19 +89,22 @@ impl<K: Key> RuleTables<K> {
         let entries =
             work.fill_upwards("tables", at, levels, are_tables, |range, table, below| {
                 let first = at.of(range.start);
-                let first_below = at.of(pruned.rules()) - below.len();
+                let first_below = at.of(bounds.len() as u32) - below.len();
                 for rule in range.filter(|&rule| fits(rule as usize)) {
                     let room = &mut table[at.of(rule) - first..at.of(rule + 1) - first];
                     let mut length = 0;
-                    own(rule, &mut |key, count| add(room, &mut length, key, count));
-                    for &[sub_rule, times] in rules.sub_rules(rule) {
+                    for &symbol in grammar.body(rule) {
+                        let Some(sub_rule) = grammar.rule_of(symbol) else {
+                            add(room, &mut length, K::of_number(symbol), 1);
+                            continue;
+                        };
                         // A sub-rule has no more keys than its user, so it has a table too.
                         let entries = &below
                             [at.of(sub_rule) - first_below..at.of(sub_rule + 1) - first_below];
                         for entry in
                             entries.iter().take_while(|entry: &&K::Entry| entry.count() > 0)
                         {
-                            add(room, &mut length, entry.key(), entry.count() * u64::from(times));
+                            add(room, &mut length, entry.key(), entry.count());
                         }
                     }
                 }
@@ -116,25 +112,11 @@ impl<K: Key> RuleTables<K> {
         Ok(Self { starts, entries })
     }
 
-    /// The tables as slices, for loops in which every step counts.
-    pub fn slices(&self) -> TableSlices<'_, K> {
-        TableSlices { starts: &self.starts, entries: &self.entries }
-    }
-}
-
-/// Tables of rules, wherever they lie.
-#[derive(Debug, Clone, Copy)]
-pub struct TableSlices<'a, K: Key> {
-    starts: &'a [u64],
-    entries: &'a [K::Entry],
-}
-
-impl<'a, K: Key> TableSlices<'a, K> {
     /// The entries of a rule; those without a count are no entries, and end it. Empty if it has no table.
     #[inline]
-    pub fn get(self, rule: u32) -> &'a [K::Entry] {
-        let (start, end) = (self.starts[rule as usize], self.starts[rule as usize + 1]);
-        &self.entries[start as usize..end as usize]
+    pub fn get(&self, rule: u32) -> &[K::Entry] {
+        let at = Starts::At(&self.starts);
+        &self.entries[at.of(rule)..at.of(rule + 1)]
     }
 }
 
@@ -165,30 +147,25 @@ mod tests {
             let network = shape.network();
             let grammar = network.grammar();
             let mut work = Work::volatile(1 << 20);
-            let pruned = Pruned::new(&mut work, &network).unwrap();
-            let own = |rule| pruned.slices().words(rule).len() as u64;
+            let own = |rule| {
+                let is_item = |&&symbol: &&u32| grammar.rule_of(symbol).is_none();
+                grammar.body(rule).iter().filter(is_item).count() as u64
+            };
             let length = |rule: u32| network.lengths()[rule as usize];
             let bounds =
-                bounds(&mut work, &network, &pruned, own, length, grammar.token_count().into())
-                    .unwrap();
-            let tables =
-                RuleTables::<u32>::new(&mut work, &network, &pruned, &bounds, |rule, each| {
-                    for &[word, times] in pruned.slices().words(rule) {
-                        each(word, times.into());
-                    }
-                })
-                .unwrap();
+                bounds(&mut work, &network, own, length, grammar.token_count().into()).unwrap();
+            let tables = RuleTables::<u32>::new(&mut work, &network, &bounds).unwrap();
             let (limit, entries) = limit(&bounds);
             prop_assert!(entries <= ENTRIES_A_RULE * bounds.len() as u64);
             prop_assert_eq!(tables.entries.len() as u64, entries);
-            for rule in 0..pruned.rules() {
+            for rule in 0..grammar.rule_count() {
                 let mut expected = BTreeMap::new();
                 if bounds[rule as usize][0] <= limit {
                     for item in grammar.expand(grammar.body(rule)) {
                         *expected.entry(item).or_default() += 1;
                     }
                 }
-                let table = tables.slices().get(rule).iter().take_while(|entry| entry.count() > 0);
+                let table = tables.get(rule).iter().take_while(|entry| entry.count() > 0);
                 let found: BTreeMap<u32, u64> =
                     table.clone().map(|entry| (entry.key(), entry.count())).collect();
                 prop_assert_eq!(found.len(), table.count());

@@ -7,7 +7,6 @@ use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
 use crate::answer::{Cell, DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
 use crate::entry::{Entry, Key};
 use crate::plan::{Plan, Sizes, sole_document};
-use crate::pruned::Pruned;
 use crate::rank::rank;
 use crate::select;
 use crate::sequences;
@@ -27,18 +26,17 @@ const MEMORY_AN_ENTRY: u64 = 64;
 /// Entries of a bucket: at least, and at most.
 const ENTRIES_OF_A_BUCKET: std::ops::RangeInclusive<u64> = 1 << 16..=1 << 22;
 
-/// Runs a task. `pruned` are the pruned rules of the view's network.
+/// Runs a task.
 ///
 /// # Errors
 /// As [`check`], and if the storage fails.
 pub fn answer_with(
     work: &mut Work<'_>,
     view: &View,
-    pruned: &Pruned,
     task: Task,
     limits: &Limits,
 ) -> Result<Answered> {
-    answer_in(work, view, pruned, task, limits, Sizes::default())
+    answer_in(work, view, task, limits, Sizes::default())
 }
 
 /// Whether a task can be asked of a view at all.
@@ -67,7 +65,6 @@ pub fn check(view: &View, task: Task) -> Result<()> {
 fn answer_in(
     work: &mut Work<'_>,
     view: &View,
-    pruned: &Pruned,
     task: Task,
     limits: &Limits,
     sizes: Sizes,
@@ -77,7 +74,7 @@ fn answer_in(
     match task {
         Task::WordCount | Task::Sort => {
             let (strategy, reason) = over_all(limits);
-            let answer = count(work, network, pruned, task, strategy, limits)?;
+            let answer = count(work, network, task, strategy, limits)?;
             Ok(Answered { answer, strategy, reason })
         }
         Task::SequenceCount { .. }
@@ -89,12 +86,14 @@ fn answer_in(
                 Some(strategy) => (strategy, String::new()),
                 None => (Strategy::TopDown, sequences::reason(task).to_string()),
             };
-            let answer = sequences::answer(work, network, pruned, task, strategy, limits)?;
+            let answer = sequences::answer(work, network, task, strategy, limits)?;
             Ok(Answered { answer, strategy, reason })
         }
-        Task::InvertedIndex | Task::TermVector if let Some(document) = sole_document(network) => {
+        Task::InvertedIndex | Task::TermVector | Task::TfIdf(_)
+            if let Some(document) = sole_document(network) =>
+        {
             let (strategy, reason) = over_all(limits);
-            let weights = weights_by(work, network, pruned, strategy)?;
+            let weights = weights_by(work, network, strategy)?;
             // A term may occur as often as there are items.
             let answer = match network.length() <= u32::MAX.into() {
                 true => of_sole_document::<u32>(work, network, &weights, document, task, limits),
@@ -103,9 +102,9 @@ fn answer_in(
             Ok(Answered { answer: answer?, strategy, reason })
         }
         _ if network.length() <= u32::MAX.into() => {
-            of_documents::<u32>(work, network, pruned, task, limits, sizes)
+            of_documents::<u32>(work, network, task, limits, sizes)
         }
-        _ => of_documents::<u64>(work, network, pruned, task, limits, sizes),
+        _ => of_documents::<u64>(work, network, task, limits, sizes),
     }
 }
 
@@ -119,18 +118,12 @@ fn over_all(limits: &Limits) -> (Strategy, String) {
 }
 
 /// How often every term occurs.
-fn weights_by(
-    work: &mut Work<'_>,
-    network: &Network,
-    pruned: &Pruned,
-    strategy: Strategy,
-) -> Result<Weights> {
+fn weights_by(work: &mut Work<'_>, network: &Network, strategy: Strategy) -> Result<Weights> {
     match strategy {
-        Strategy::TopDown => Weights::new(work, network, pruned),
+        Strategy::TopDown => Weights::new(work, network),
         Strategy::BottomUp => {
-            let terms = TermsOf::<u32>::new(work, network, pruned)?;
-            let terms = terms.with_tables(work, network, pruned)?;
-            Weights::by_tables(work, network, pruned, &terms)
+            let terms = TermsOf::<u32>::new(work, network)?.with_tables(work)?;
+            Weights::by_tables(work, network, &terms)
         }
     }
 }
@@ -139,12 +132,11 @@ fn weights_by(
 fn count(
     work: &mut Work<'_>,
     network: &Network,
-    pruned: &Pruned,
     task: Task,
     strategy: Strategy,
     limits: &Limits,
 ) -> Result<Box<dyn Answer>> {
-    let weights = weights_by(work, network, pruned, strategy)?;
+    let weights = weights_by(work, network, strategy)?;
     if task == Task::Sort {
         return Ok(Box::new(SortedCounts::new(weights, limits.least, limits.top)));
     }
@@ -161,7 +153,7 @@ fn count(
     Ok(Box::new(RankedCounts::<u32>::new(ranked)))
 }
 
-/// Inverted index and term vector of one document, which has all that there is.
+/// Inverted index, term vector and TF-IDF of one document, which has all that there is.
 fn of_sole_document<K: Key<Count: Cell>>(
     work: &mut Work<'_>,
     network: &Network,
@@ -177,13 +169,25 @@ fn of_sole_document<K: Key<Count: Cell>>(
         rows.map(|(term, &count)| (K::of_number(term), count)).collect::<Vec<_>>()
     };
     let numbers = network.documents().clone();
-    if task == Task::TermVector {
-        let entries = || {
-            let rows = kept(0, counts).into_iter();
-            rows.map(|(key, count)| K::Entry::new(key, count)).collect::<Vec<_>>()
-        };
-        let made = one_vector::<K>(work, "term vectors", document, counts.len(), entries, top)?;
-        return Ok(Box::new(KeysOfDocuments::<K, K::Count>::new(vec![made], numbers)));
+    let entries = || {
+        let rows = kept(0, counts).into_iter();
+        rows.map(|(key, count)| K::Entry::new(key, count)).collect::<Vec<_>>()
+    };
+    let vector = |work: &mut _, phase, order| {
+        one_vector::<K>(work, phase, document, counts.len(), entries, order)
+    };
+    match task {
+        Task::TermVector => {
+            let made = vector(work, "term vectors", Order::Count(top))?;
+            return Ok(Box::new(KeysOfDocuments::<K, K::Count>::new(vec![made], numbers)));
+        }
+        Task::TfIdf(options) => {
+            let counted = [vector(work, "terms of documents", Order::Key)?];
+            let (terms, documents) = (counts.len(), numbers.len());
+            let made = tfidf::weights::<K>(work, &counted, terms, documents, options, limits.top)?;
+            return Ok(Box::new(KeysOfDocuments::<K, f64>::new(made, numbers)));
+        }
+        _ => {}
     }
     let are_rows = |_, block: Block<'_>| {
         DocumentsOfKeys::<K>::are_in(block, counts.len() as u32, numbers.len())
@@ -209,28 +213,27 @@ fn of_sole_document<K: Key<Count: Cell>>(
 fn of_documents<K: Key<Count: Cell>>(
     work: &mut Work<'_>,
     network: &Network,
-    pruned: &Pruned,
     task: Task,
     limits: &Limits,
     sizes: Sizes,
 ) -> Result<Answered> {
-    let mut terms = TermsOf::<K>::new(work, network, pruned)?;
+    let mut terms = TermsOf::<K>::new(work, network)?;
     let (strategy, reason) = match limits.strategy {
         Some(strategy) => (strategy, String::new()),
         None => {
-            let estimate = select::per_document(work, network, pruned, terms.bounds())?;
+            let estimate = select::per_document(work, network, terms.bounds())?;
             (estimate.cheaper(), estimate.reason())
         }
     };
     if strategy == Strategy::BottomUp {
-        terms = terms.with_tables(work, network, pruned)?;
+        terms = terms.with_tables(work)?;
     }
     let top = limits.top.unwrap_or(usize::MAX);
     let least = limits.least;
     // Buckets are balanced by weights, and rare terms are known by them.
     let weights = match task {
         Task::TermVector | Task::TfIdf(_) if least <= 1 => None,
-        _ => Some(Weights::new(work, network, pruned)?),
+        _ => Some(Weights::new(work, network)?),
     };
     let is_kept = |key: K| {
         least <= 1
@@ -239,7 +242,7 @@ fn of_documents<K: Key<Count: Cell>>(
                 .is_none_or(|weights| weights.items()[key.number() as usize] >= least)
     };
     let plan = Plan::new(work, "bounds of documents", network, &terms, sizes)?;
-    let walkers = Walkers::new(work, network, pruned, &plan, &terms)?;
+    let walkers = Walkers::new(work, network, &plan, &terms)?;
     let answer: Box<dyn Answer> = match (task, &weights) {
         (Task::InvertedIndex, Some(weights)) => {
             let most = (work.memory() / MEMORY_AN_ENTRY)
@@ -270,8 +273,8 @@ fn of_documents<K: Key<Count: Cell>>(
         (Task::TfIdf(options), _) => {
             let (terms, top) = (network.grammar().token_count() as usize, limits.top);
             let documents = network.documents();
-            let made =
-                tfidf::weights(work, &walkers, is_kept, terms, documents.len(), options, top)?;
+            let counted = tfidf::counts(work, &walkers, is_kept)?;
+            let made = tfidf::weights::<K>(work, &counted, terms, documents.len(), options, top)?;
             Box::new(KeysOfDocuments::<K, f64>::new(made, documents.clone()))
         }
         _ => return Err(Error::Unsupported { what: task.name().to_string() }),

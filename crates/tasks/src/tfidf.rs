@@ -19,23 +19,30 @@ use crate::vectors::{CELLS, ENDS, KEYS, Order, PhaseNames, vectors};
 use crate::walk::{Emit, Walkers};
 use crate::work::{Block, Work};
 
-/// The weights of all documents, in the order of documents: of terms that `keep` says, by term; or the
-/// `top` that weigh most, by weight descending, then term.
-pub fn weights<E: Emit>(
+/// The terms of all documents with their counts, by term, of terms that `keep` says.
+pub fn counts<E: Emit>(
     work: &mut Work<'_>,
     walkers: &Walkers<'_, E>,
     keep: impl Fn(E::Key) -> bool + Sync,
+) -> Result<Vec<Vectors>> {
+    let phases = PhaseNames { walk: "terms of documents", add_up: "terms of large documents" };
+    vectors(work, phases, walkers, keep, Order::Key)
+}
+
+/// The weights of all documents, in the order of documents, by term; or the `top` that weigh most, by
+/// weight descending, then term. `counted` are their terms with counts.
+pub fn weights<K: Key>(
+    work: &mut Work<'_>,
+    counted: &[Vectors],
     terms: usize,
     documents: usize,
     options: TfIdfOptions,
     top: Option<usize>,
 ) -> Result<Vec<Vectors>> {
-    let phases = PhaseNames { walk: "terms of documents", add_up: "terms of large documents" };
-    let counted = vectors(work, phases, walkers, keep, Order::Key)?;
     let factors = match options.use_idf {
         false => vec![1.0; terms],
         true => {
-            let frequencies = document_frequencies::<E::Key>(work, &counted, terms, documents)?;
+            let frequencies = document_frequencies::<K>(work, counted, terms, documents)?;
             let factor = |term: usize| {
                 let with_term = frequencies[term].into();
                 inverse_document_frequency(documents as u64, with_term, options.smooth_idf)
@@ -44,7 +51,7 @@ pub fn weights<E: Emit>(
         }
     };
     let are_weights = |operation: usize, block: Block<'_>| {
-        let (ends, keys) = (block.section::<u64>(ENDS)?, block.section::<E::Key>(KEYS)?);
+        let (ends, keys) = (block.section::<u64>(ENDS)?, block.section::<K>(KEYS)?);
         let of_documents = counted[operation].section::<u64>(ENDS);
         Some(
             ends.len() == of_documents.len()
@@ -55,10 +62,10 @@ pub fn weights<E: Emit>(
     };
     let blocks = work.append("weights", counted.len(), are_weights, |operation, block| {
         let counted = &counted[operation];
-        let keys = counted.section::<E::Key>(KEYS);
-        let counts = counted.section::<<E::Key as Key>::Count>(CELLS);
+        let keys = counted.section::<K>(KEYS);
+        let counts = counted.section::<K::Count>(CELLS);
         let (mut ends, mut shown, mut weights) = (Vec::new(), Vec::new(), Vec::new());
-        let mut row: Vec<(E::Key, f64)> = Vec::new();
+        let mut row: Vec<(K, f64)> = Vec::new();
         let mut start = 0;
         for &end in counted.section::<u64>(ENDS) {
             let own = start..end as usize;

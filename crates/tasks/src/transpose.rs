@@ -309,7 +309,6 @@ mod tests {
 
     use super::*;
     use crate::plan::Plan;
-    use crate::pruned::Pruned;
     use crate::reference::sizes;
     use crate::terms::TermsOf;
     use tadoc_testing::networks::{shapes, texts};
@@ -321,10 +320,9 @@ mod tests {
         ) {
             let network = shape.network();
             let mut work = Work::volatile(1 << 20);
-            let pruned = Pruned::new(&mut work, &network).unwrap();
-            let terms = TermsOf::<u32>::new(&mut work, &network, &pruned).unwrap();
+            let terms = TermsOf::<u32>::new(&mut work, &network).unwrap();
             let plan = Plan::new(&mut work, "documents", &network, &terms, sizes).unwrap();
-            let walkers = Walkers::new(&work, &network, &pruned, &plan, &terms).unwrap();
+            let walkers = Walkers::new(&work, &network, &plan, &terms).unwrap();
             let mut expected: BTreeMap<u32, BTreeMap<u32, u32>> = BTreeMap::new();
             for (document, text) in (0..).zip(texts(&network)) {
                 for term in text {

@@ -113,12 +113,12 @@ pub fn one_vector<K: Key>(
     document: u32,
     numbers: usize,
     entries: impl Fn() -> Vec<K::Entry> + Sync,
-    top: usize,
+    order: Order,
 ) -> Result<Vectors> {
     let is_one = |_, block: Block<'_>| are_vectors::<K>(block, 1, numbers);
     let blocks = work.append(phase, 1, is_one, |_, block| {
         let mut lists = Lists::<K>::default();
-        lists.extend(&entries(), Order::Count(top));
+        lists.extend(&entries(), order);
         lists.put(block);
         Ok(())
     })?;

@@ -1,16 +1,19 @@
 //! One document after the other: what each has, and how often.
 //!
-//! Weights go down from the symbols of a document. Rules wait in a queue until they have all their weight, and then emit their keys and
-//! pass the weight on to their sub-rules; with tables, a rule that has one is met with its entries at once and needs no weight. A key is a word, or
-//! whatever else an [`Emit`] makes of rules, such as sequences.
+//! Weights go down from the symbols of a document. Rules wait in a queue until they have all their
+//! weight, and then pass it on to the symbols of their bodies; with tables, a rule that has one is met
+//! with its entries at once and needs no weight. A key is a word, or whatever else an [`Emit`] makes of
+//! items and rules.
 //!
-//! Where the memory that the work may take has room for it and keys are numbers, weights and keys are counted in one row of counters, with
-//! rules before keys: a rule or key is its place there, and one queue has both. Else they are counted in hash tables made for the bound of the
-//! document; where that is large, in rows of counters of their own. A thread has one [`Walker`], whose tables are for the largest of the documents
-//! that they are used for.
+//! Where the memory that the work may take has room for it and keys are numbers, weights and keys are
+//! counted in one row of counters, with rules before keys: a rule or key is its place there, and one
+//! queue has both. Else they are counted in hash tables made for the bound of the document; where that
+//! is large, in rows of counters of their own. A thread has one [`Walker`], whose tables are for the
+//! largest of the documents that they are used for.
 //!
-//! Cost: an access to a table for every symbol of the document, and every pair of the rules that it uses.
+//! Cost: a random access for every symbol of the document, and of the rules that it uses.
 
+use std::cell::RefCell;
 use std::ops::Range;
 use std::sync::{Condvar, Mutex, PoisonError};
 
@@ -21,7 +24,6 @@ use crate::bounds::{Bound, SymbolBounds};
 use crate::entry::{Count, Entry, Key};
 use crate::hash_table::{HashTable, Table};
 use crate::plan::{Plan, Sizes, Stretch};
-use crate::pruned::{Pruned, PrunedSlices};
 use crate::queue::{Queue, QueueRow};
 use crate::work::{Scratch, Work};
 
@@ -39,18 +41,30 @@ pub trait Emit: Sync {
     /// What there can be in all.
     fn most(&self) -> Bound;
 
-    /// The key that an item in the root emits, if any.
+    /// The key that an item emits, in the root and in bodies, if any.
     fn of_item(&self, item: u32) -> Option<Self::Key>;
 
-    /// Calls `each` with keys and how often a rule has them, beyond what its sub-rules emit.
-    fn of_rule(&self, rule: u32, each: impl FnMut(Self::Key, u64));
+    /// The key that a rule emits beside those of its body, if any.
+    fn of_rule(&self, rule: u32) -> Option<Self::Key>;
 
-    /// What gives all keys of a rule and of what is below it, with their counts; entries without a count end them. Nothing if the rule has
-    /// no table.
-    fn tables<'s>(&'s self) -> impl Fn(u32) -> &'s [<Self::Key as Key>::Entry] + Sync;
+    /// What is done with a rule that is met.
+    fn meet(&self, rule: u32) -> Meeting<'_, Self::Key>;
 
     /// If keys are numbers: all are below this.
     fn numbers(&self) -> Option<usize>;
+
+    /// Whether every item is the key of its number, and every rule waits and emits none.
+    fn is_plain(&self) -> bool;
+}
+
+/// What is done with a rule that is met.
+pub enum Meeting<'e, K: Key> {
+    /// It waits until it has all its weight.
+    Waits,
+    /// All keys of it and of what is below it, with their counts; entries without a count end them.
+    Table(&'e [K::Entry]),
+    /// One key stands for it and what is below it, or none.
+    Leaf(Option<K>),
 }
 
 /// Whether rules and keys are counted in one row: if keys are numbers, the sizes allow it, and a row is a small part of the memory that the
@@ -122,17 +136,6 @@ struct DenseRow<C> {
     rules: u32,
     counts: Scratch<C>,
     waiting: QueueRow,
-}
-
-/// Counts more at a place, which waits from the first time on.
-#[inline]
-fn count<C: Count>(counts: &mut [C], waiting: &mut Queue<'_>, place: u32, more: u64) {
-    let counter = &mut counts[place as usize];
-    let before = counter.get();
-    *counter = C::of(before + more);
-    if before == 0 {
-        waiting.put(place);
-    }
 }
 
 /// Goes over documents, one at a time.
@@ -236,8 +239,8 @@ impl<K: Key> BoundedWalker<K> {
 /// What a walk goes over.
 pub struct Over<'a, E> {
     grammar: Slices<'a>,
+    items: u32,
     root: &'a [u32],
-    pruned: PrunedSlices<'a>,
     emit: &'a E,
     /// Whether all is counted in one row.
     is_dense: bool,
@@ -277,22 +280,19 @@ impl<E: Emit> Over<'_, E> {
         waiting: &mut Queue<'_>,
         mut add: impl FnMut(E::Key, u64),
     ) {
-        let (emit, tables) = (self.emit, self.emit.tables());
-        let meet = |rule, weight, rules: &mut _, waiting: &mut _, add: &mut _| {
-            meet::<E>(tables(rule), rule, weight, rules, waiting, add);
-        };
-        for &symbol in self.symbols(stretch) {
-            match self.grammar.rule_of(symbol) {
-                Some(rule) => meet(rule, 1, rules, waiting, &mut add),
-                None => emit.of_item(symbol).into_iter().for_each(|key| add(key, 1)),
+        self.meet_row(self.symbols(stretch), 1, &mut add, |rule, weight| {
+            if rules.add(E::Key::rule(rule), weight) {
+                waiting.put(rule);
             }
-        }
+        });
         waiting.drain(|rule, waiting| {
             let weight = rules.settle(E::Key::rule(rule));
-            emit.of_rule(rule, |key, times| add(key, times * weight));
-            for &[sub_rule, times] in self.pruned.sub_rules(rule) {
-                meet(sub_rule, weight * u64::from(times), rules, waiting, &mut add);
-            }
+            self.emit.of_rule(rule).into_iter().for_each(|key| add(key, weight));
+            self.meet_row(self.grammar.body(rule), weight, &mut add, |rule, weight| {
+                if rules.add(E::Key::rule(rule), weight) {
+                    waiting.put(rule);
+                }
+            });
         });
     }
 
@@ -302,6 +302,31 @@ impl<E: Emit> Over<'_, E> {
         &self.root[start as usize..end as usize]
     }
 
+    /// Meets symbols that occur so often: calls `add` with keys, and `wait` with rules that wait.
+    #[inline]
+    fn meet_row(
+        &self,
+        symbols: &[u32],
+        weight: u64,
+        mut add: impl FnMut(E::Key, u64),
+        mut wait: impl FnMut(u32, u64),
+    ) {
+        for &symbol in symbols {
+            match self.grammar.rule_of(symbol) {
+                None => self.emit.of_item(symbol).into_iter().for_each(|key| add(key, weight)),
+                Some(rule) => match self.emit.meet(rule) {
+                    Meeting::Waits => wait(rule, weight),
+                    Meeting::Table(entries) => {
+                        for entry in entries.iter().take_while(|entry| entry.count() > 0) {
+                            add(entry.key(), weight * entry.count());
+                        }
+                    }
+                    Meeting::Leaf(key) => key.into_iter().for_each(|key| add(key, weight)),
+                },
+            }
+        }
+    }
+
     /// Appends the keys of a stretch with their counts, or with 1, by key ascending; all is counted in one row.
     fn walk_densely<const COUNTED: bool>(
         &self,
@@ -309,71 +334,77 @@ impl<E: Emit> Over<'_, E> {
         row: &mut DenseRow<<E::Key as Key>::Count>,
         into: &mut Vec<<E::Key as Key>::Entry>,
     ) {
-        let (emit, rules) = (self.emit, row.rules);
-        let tables = emit.tables();
-        let counts = &mut row.counts[..];
+        let (rules, items) = (row.rules, self.items);
+        let is_plain = self.emit.is_plain();
+        let mut marks = Marks::<_, COUNTED> { counts: &mut row.counts };
         let waiting = &mut row.waiting.queue();
-        let count_key = |counts: &mut [_], waiting: &mut Queue<'_>, key: E::Key, more: u64| {
-            let place = rules + key.number();
-            match COUNTED {
-                true => count(counts, waiting, place, more),
-                false => waiting.put(place),
+        let meet_row = |symbols: &[u32], weight, marks: &mut Marks<_, COUNTED>, waiting: &mut _| {
+            if is_plain {
+                return marks.add_plain(waiting, symbols, weight, [items, rules]);
             }
+            let marks = RefCell::new((marks, waiting));
+            let add = |place, weight| {
+                let (marks, waiting) = &mut *marks.borrow_mut();
+                marks.add(waiting, place, weight);
+            };
+            self.meet_row(symbols, weight, |key, more| add(rules + key.number(), more), add);
         };
-        let meet = |rule: u32, weight: u64, counts: &mut [_], waiting: &mut Queue<'_>| {
-            let table = tables(rule);
-            if table.is_empty() {
-                count(counts, waiting, rule, weight);
-            }
-            for entry in table.iter().take_while(|entry| entry.count() > 0) {
-                count_key(counts, waiting, entry.key(), weight * entry.count());
-            }
-        };
-        for &symbol in self.symbols(stretch) {
-            match self.grammar.rule_of(symbol) {
-                Some(rule) => meet(rule, 1, counts, waiting),
-                None => {
-                    let key = emit.of_item(symbol).into_iter();
-                    key.for_each(|key| count_key(counts, waiting, key, 1));
-                }
-            }
-        }
+        meet_row(self.symbols(stretch), 1, &mut marks, waiting);
         waiting.drain(|place, waiting| {
-            if place >= rules && !COUNTED {
-                return into.push(Entry::new(E::Key::of_number(place - rules), 1));
-            }
-            let counter = &mut counts[place as usize];
-            let weight = std::mem::replace(counter, Count::of(0)).get();
+            let weight = marks.settle(place);
             if place >= rules {
                 return into.push(Entry::new(E::Key::of_number(place - rules), weight));
             }
-            emit.of_rule(place, |key, times| {
-                count_key(counts, waiting, key, times * weight);
-            });
-            for &[sub_rule, times] in self.pruned.sub_rules(place) {
-                meet(sub_rule, weight * u64::from(times), counts, waiting);
+            if let Some(key) = self.emit.of_rule(place) {
+                marks.add(waiting, rules + key.number(), weight);
             }
+            meet_row(self.grammar.body(place), weight, &mut marks, waiting);
         });
     }
 }
 
-/// A rule that was met so often: its table, or else it waits.
-#[inline]
-fn meet<E: Emit>(
-    table: &[<E::Key as Key>::Entry],
-    rule: u32,
-    weight: u64,
-    rules: &mut impl Tally<<E::Key as Key>::Rule>,
-    waiting: &mut Queue<'_>,
-    add: &mut impl FnMut(E::Key, u64),
-) {
-    if table.is_empty() {
-        if rules.add(E::Key::rule(rule), weight) {
-            waiting.put(rule);
+/// Counters of places that wait from the first count on; if it is enough to know which places there
+/// are, none.
+struct Marks<'r, C, const COUNTED: bool> {
+    counts: &'r mut [C],
+}
+
+impl<C: Count, const COUNTED: bool> Marks<'_, C, COUNTED> {
+    /// Adds symbols, each at its own place: behind all rules if it is one of the items.
+    #[inline]
+    fn add_plain(
+        &mut self,
+        waiting: &mut Queue<'_>,
+        symbols: &[u32],
+        more: u64,
+        [items, rules]: [u32; 2],
+    ) {
+        for &symbol in symbols {
+            // Whether a symbol is an item is hard to foresee, so there is no branch.
+            let over = u32::from(symbol >= items).wrapping_neg() & (items + rules);
+            self.add(waiting, symbol.wrapping_add(rules).wrapping_sub(over), more);
         }
-    } else {
-        for entry in table.iter().take_while(|entry| entry.count() > 0) {
-            add(entry.key(), weight * entry.count());
+    }
+
+    #[inline]
+    fn add(&mut self, waiting: &mut Queue<'_>, place: u32, more: u64) {
+        if COUNTED {
+            let counter = &mut self.counts[place as usize];
+            let before = counter.get();
+            *counter = C::of(before + more);
+            if before > 0 {
+                return;
+            }
+        }
+        waiting.put(place);
+    }
+
+    /// The count of a place that nothing is added to any more.
+    #[inline]
+    fn settle(&mut self, place: u32) -> u64 {
+        match COUNTED {
+            true => std::mem::replace(&mut self.counts[place as usize], C::of(0)).get(),
+            false => 1,
         }
     }
 }
@@ -405,22 +436,22 @@ impl<'a, E: Emit> Walkers<'a, E> {
     pub fn new(
         work: &Work<'_>,
         network: &'a Network,
-        pruned: &'a Pruned,
         plan: &'a Plan<'a>,
         emit: &'a E,
     ) -> Result<Self> {
         let hashed = plan.sizes().hashed;
         let over = Over {
             grammar: network.grammar().slices(),
+            items: network.grammar().token_count(),
             root: network.grammar().root(),
-            pruned: pruned.slices(),
             emit,
             is_dense: fits_densely(work, network, emit, plan.sizes()),
             is_distinct: false,
             hashed: [if emit.numbers().is_some() { hashed } else { u32::MAX }, hashed],
         };
         let threads = rayon::current_num_threads().min(plan.operations().len());
-        let walkers = (0..threads).map(|_| Walker::new(work, plan, &over, pruned.rules()));
+        let rules = network.grammar().rule_count();
+        let walkers = (0..threads).map(|_| Walker::new(work, plan, &over, rules));
         let idle = Mutex::new(walkers.collect::<Result<_>>()?);
         Ok(Self { over, plan, idle, given_back: Condvar::new() })
     }
@@ -485,13 +516,12 @@ mod tests {
 
     fn walked<K: Key>(network: &Network, sizes: Sizes, with_tables: bool) -> Found {
         let mut work = Work::volatile(1 << 20);
-        let pruned = Pruned::new(&mut work, network).unwrap();
-        let mut terms = TermsOf::<K>::new(&mut work, network, &pruned).unwrap();
+        let mut terms = TermsOf::<K>::new(&mut work, network).unwrap();
         if with_tables {
-            terms = terms.with_tables(&mut work, network, &pruned).unwrap();
+            terms = terms.with_tables(&mut work).unwrap();
         }
         let plan = Plan::new(&mut work, "documents", network, &terms, sizes).unwrap();
-        let walkers = Walkers::new(&work, network, &pruned, &plan, &terms).unwrap();
+        let walkers = Walkers::new(&work, network, &plan, &terms).unwrap();
         let mut found = Vec::new();
         for operation in 0..plan.operations().len() {
             walkers.walk(operation, |stretch, entries| {

@@ -1,16 +1,16 @@
 //! How often everything occurs: weights from the root down.
 //!
-//! The root is counted before: what is asked of the whole corpus needs no more of it. Then one sweep over the pruned rules gives the weight of
-//! every rule, times how often, to its sub-rules and words.
+//! The root is counted before: what is asked of the whole corpus needs no more of it. Then one sweep
+//! over the rules gives the weight of every rule to the symbols of its body.
 //!
-//! Cost: an addition for every pair, most of them to any place of the counters. Size: 8 bytes a symbol.
+//! Cost: an addition for every symbol of a body, most of them to any place of the counters. Size: 8
+//! bytes an item and a rule.
 
 use tadoc_core::{Array, Network};
 
 use crate::Result;
 use crate::entry::{Entry, Key};
-use crate::pruned::Pruned;
-use crate::walk::Emit;
+use crate::terms::TermsOf;
 use crate::work::Work;
 
 /// How often every item and every rule occurs.
@@ -22,25 +22,22 @@ pub struct Weights {
 
 impl Weights {
     /// Counts all occurrences.
-    pub fn new(work: &mut Work<'_>, network: &Network, pruned: &Pruned) -> Result<Self> {
-        Self::made(work, "weights", network, pruned, |_, _| false)
+    pub fn new(work: &mut Work<'_>, network: &Network) -> Result<Self> {
+        Self::made(work, "weights", network, |_, _| false)
     }
 
     /// Counts the occurrences of items with tables: the weight of a rule that has one goes to the entries of it, and no further.
     /// What it says of rules is not how often they occur.
-    pub fn by_tables<E: Emit>(
+    pub fn by_tables<K: Key>(
         work: &mut Work<'_>,
         network: &Network,
-        pruned: &Pruned,
-        emit: &E,
+        terms: &TermsOf<'_, K>,
     ) -> Result<Self> {
-        let tables = emit.tables();
-        Self::made(work, "weights by tables", network, pruned, |rule, add| {
-            let table = tables(rule);
-            for entry in table.iter().take_while(|entry| entry.count() > 0) {
-                add(entry.key().number(), entry.count());
-            }
-            !table.is_empty()
+        Self::made(work, "weights by tables", network, |rule, add| {
+            let table = terms.table(rule);
+            let entries = table.into_iter().flatten().take_while(|entry| entry.count() > 0);
+            entries.for_each(|entry| add(entry.key().number(), entry.count()));
+            table.is_some()
         })
     }
 
@@ -49,11 +46,10 @@ impl Weights {
         work: &mut Work<'_>,
         phase: &'static str,
         network: &Network,
-        pruned: &Pruned,
         give: impl Fn(u32, &mut dyn FnMut(u32, u64)) -> bool + Sync,
     ) -> Result<Self> {
         let items = network.grammar().token_count() as usize;
-        let rules = pruned.slices();
+        let grammar = network.grammar().slices();
         let root = root_counts(network);
         let counters = work.accumulate(
             phase,
@@ -80,14 +76,8 @@ impl Weights {
                     {
                         continue;
                     }
-                    let (sub_rules, words) = rules.get(rule);
-                    for &[sub_rule, times] in sub_rules {
-                        let more = weight.wrapping_mul(times.into());
-                        counters.add(items + sub_rule as usize, more);
-                    }
-                    for &[word, times] in words {
-                        counters.add(word as usize, weight.wrapping_mul(times.into()));
-                    }
+                    let body = grammar.body(rule).iter().map(|&symbol| symbol as usize);
+                    counters.add_each(body, weight);
                 }
             },
         )?;
@@ -132,14 +122,14 @@ mod tests {
             texts(&network).iter().flatten().for_each(|&item| expected[item as usize] += 1);
             for network in [counts_only(&network), network] {
                 let mut work = Work::volatile(1 << 20);
-                let pruned = Pruned::new(&mut work, &network).unwrap();
-                let weights = Weights::new(&mut work, &network, &pruned).unwrap();
+                let weights = Weights::new(&mut work, &network).unwrap();
                 prop_assert_eq!(weights.items(), &expected[..]);
                 let mut uses: Vec<u64> = network.root_counts_or(Vec::new)[expected.len()..]
                     .iter().map(|&count| count.into()).collect();
-                for rule in 0..pruned.rules() {
-                    for &[child, times] in pruned.slices().sub_rules(rule) {
-                        uses[child as usize] += u64::from(times) * uses[rule as usize];
+                let grammar = network.grammar();
+                for rule in 0..grammar.rule_count() {
+                    for child in grammar.body(rule).iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
+                        uses[child as usize] += uses[rule as usize];
                     }
                 }
                 prop_assert_eq!(weights.rules(), &uses[..]);

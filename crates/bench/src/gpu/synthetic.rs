@@ -94,8 +94,7 @@ fn measure_shape(shape: &Shape, device: &Arc<Device>, rounds: usize) -> Result<S
     let network = shape.network()?;
     let start = Instant::now();
     let mut work = tadoc_tasks::Work::volatile(Limits::default().memory);
-    let pruned = tadoc_tasks::Pruned::new(&mut work, &network)?;
-    let expected = tadoc_tasks::Weights::new(&mut work, &network, &pruned)?;
+    let expected = tadoc_tasks::Weights::new(&mut work, &network)?;
     let processor_seconds = start.elapsed().as_secs_f64();
     let resident = ResidentNetwork::new(device, &network)?;
     let found = device.download(&Weights::new(&resident)?.items)?;

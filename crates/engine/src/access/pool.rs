@@ -43,7 +43,7 @@ impl Access {
         patience: Patience,
     ) -> Result<(Self, Resumption)> {
         let pool = open_pool(path, &[corpus], patience)?;
-        let chain = Chain { base: false, name: "random access".into(), key: KEY };
+        let chain = Chain { name: "random access".into(), key: KEY };
         let segments = corpus.summary().segments.len();
         let blocks =
             LateBlocks::new(pool, &chain, persist, SEGMENTS, segments, |number, block| {

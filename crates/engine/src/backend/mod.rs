@@ -110,7 +110,6 @@ pub struct PoolReport {
 /// The backends of a process: a GPU is opened when it is first needed, and what was loaded to it stays there.
 pub struct Backends {
     choice: Choice,
-    cpu: CpuBackend,
     /// The device that is asked for.
     #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "there are no devices"))]
     selector: Option<String>,
@@ -130,7 +129,6 @@ impl Backends {
     pub fn new(choice: Choice, selector: Option<String>) -> Self {
         Self {
             choice,
-            cpu: CpuBackend::default(),
             selector,
             #[cfg(feature = "gpu")]
             gpu: OnceLock::new(),
@@ -215,7 +213,7 @@ impl Backends {
         memory: u64,
     ) -> Result<T::Answer> {
         match self.choice {
-            Choice::Auto | Choice::Cpu => Ok(self.cpu.run(view, task, memory)?),
+            Choice::Auto | Choice::Cpu => Ok(CpuBackend.run(view, task, memory)?),
             #[cfg(feature = "gpu")]
             Choice::Gpu => {
                 let what = format!("the task {}", task.name());
@@ -249,7 +247,7 @@ impl Backends {
 
     fn backend(&self, choice: Choice) -> Result<&dyn Backend> {
         match choice {
-            Choice::Auto | Choice::Cpu => Ok(&self.cpu),
+            Choice::Auto | Choice::Cpu => Ok(&CpuBackend),
             Choice::Gpu => self.gpu_backend(),
             Choice::Pool => self.pool_backend(),
         }

@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
-use tadoc_core::{Array, parallel};
+use tadoc_core::Array;
 use tadoc_tasks::work::{Counters, Counting, RULES_AT_ONCE, operations_of};
 
 use super::{Found, Phases};
@@ -50,14 +50,7 @@ impl Phases<'_> {
             let (table, _) = self.begin(None, new, |_| true, Table::end)?;
             let mut counters = self.pool.space.region::<u64>(table.offset, length);
             counting.set_initial(&mut counters);
-            let values = counters.atomics();
-            for level in levels.windows(2) {
-                let operations: Vec<Range<u32>> = operations_of(level).collect();
-                parallel::each(operations.len(), &|operation| {
-                    let rules = operations[operation].clone();
-                    (counting.work)(rules, &mut Counters::in_place(values));
-                });
-            }
+            counting.add_up(counters.atomics());
             table
         };
         let offset = table.offset;

@@ -16,9 +16,9 @@ use bytemuck::Pod;
 use rayon::prelude::*;
 use tadoc_tasks::work::BlockBuilder;
 
+use super::Found;
 use super::append::{BLOCK_WORDS, FoundBlock, GrowingBlock, Growth, seed_of};
-use super::{Found, Phases};
-use crate::layout::{ALIGNMENT, Kind, Table, digest};
+use crate::layout::{ALIGNMENT, Kind, Table, WORKING, digest};
 use crate::medium::space::Shared;
 use crate::pool::{Chain, Pool, Resumption};
 use crate::{Error, Persist, Result};
@@ -34,7 +34,6 @@ pub struct LateBlocks {
 /// What makes blocks.
 struct Making {
     pool: Pool,
-    group: usize,
     table: Table,
     persist: Persist,
     operations: usize,
@@ -55,8 +54,7 @@ impl LateBlocks {
         operations: usize,
         mut work: impl FnMut(usize, &mut BlockBuilder<'_>) -> Result<(), E>,
     ) -> Result<Self, E> {
-        let group = pool.begin_chain(chain);
-        let mut phases = Phases::new(&mut pool, group, persist);
+        let mut phases = pool.phases(chain, persist);
         // What is in blocks is looked at when they are asked for.
         let shape = [operations as u64];
         let size = (1, directory_end(operations));
@@ -73,9 +71,9 @@ impl LateBlocks {
         table.sums = digest(&[], table.identity);
         // The table grows, so nothing may be behind it.
         if finished {
-            pool.directory.cut(group, 1);
+            pool.directory.cut(WORKING, 1);
         }
-        let making = Making { pool, group, table, persist, operations, again: Vec::new() };
+        let making = Making { pool, table, persist, operations, again: Vec::new() };
         let late = Self {
             making: Mutex::new(making),
             blocks: (0..operations).map(|_| Mutex::default()).collect(),
@@ -293,7 +291,7 @@ impl Making {
     }
 
     fn finish(&mut self) -> Result<()> {
-        self.pool.finish(self.group, self.table.clone(), self.persist)
+        self.pool.finish(WORKING, self.table.clone(), self.persist)
     }
 }
 

@@ -113,7 +113,7 @@ impl<'p> Phases<'p> {
         let new = Table { name, kind, element, offset: 0, bytes, identity, sums: 0 };
         let index = pool.directory.of_group(group).start + place;
         if !pool.directory.of_group(group).contains(&index) {
-            // What later groups have was made of another base.
+            // What later groups have was made of another view.
             pool.directory.cut(group, place);
             return Found::Open(None, new);
         }

@@ -36,7 +36,7 @@ pub struct Tables {
 }
 
 pub fn chain() -> Chain {
-    Chain { base: false, name: "a chain".into(), key: 5 }
+    Chain { name: "a chain".into(), key: 5 }
 }
 
 /// Runs the chain in a pool.
@@ -46,10 +46,8 @@ pub fn run(pool: &mut Pool, persist: Persist) -> Result<Tables> {
 
 /// The same as another chain.
 pub fn run_as(pool: &mut Pool, persist: Persist, chain: &Chain) -> Result<Tables> {
-    let mut base = pool.work(&Chain { base: true, name: "the base".into(), key: 2 }, persist, 0)?;
-    let filled = fill(&mut base)?;
-    drop(base);
     let mut work = pool.work(chain, persist, 1 << 16)?;
+    let filled = fill(&mut work)?;
     run_chain(&mut work, filled)
 }
 

@@ -6,7 +6,7 @@ use tadoc_core::answer::Answer;
 use tadoc_core::{Array, Backend, Limits, Measure, Norm, Strategy, Task, TfIdfOptions, View};
 use tadoc_pool::{Patience, Persist, Pool, PoolBackend};
 use tadoc_tasks::reference::rows;
-use tadoc_tasks::{CpuBackend, CustomTask, Phases, Pruned, Work, answer_with};
+use tadoc_tasks::{CpuBackend, CustomTask, Phases, Work, answer_with};
 use tadoc_testing::networks::{Shape, view};
 
 use super::chain::{ARCHIVE, random};
@@ -50,8 +50,7 @@ fn corpus() -> View {
 /// The rows that work without a pool gives.
 fn expected(view: &View, task: Task, limits: &Limits) -> Vec<String> {
     let mut work = Work::volatile(limits.memory);
-    let pruned = Pruned::new(&mut work, view.network()).unwrap();
-    let answered = answer_with(&mut work, view, &pruned, task, limits).unwrap();
+    let answered = answer_with(&mut work, view, task, limits).unwrap();
     rows(view, &*answered.answer)
 }
 
@@ -160,7 +159,7 @@ impl CustomTask for Custom {
 fn power_is_lost_in_a_custom_task() {
     let view = corpus();
     let mut seed = 7;
-    let (distinct, lengths) = CpuBackend::default().run(&view, &Custom, 1 << 20).unwrap();
+    let (distinct, lengths) = CpuBackend.run(&view, &Custom, 1 << 20).unwrap();
     assert_eq!(&lengths[..], view.network().lengths());
     for persist in [Persist::Phase, Persist::Operation] {
         let run = |medium: &Arc<Simulated>| {

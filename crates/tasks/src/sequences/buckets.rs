@@ -9,9 +9,9 @@
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
 
 use bytemuck::Pod;
+use tadoc_core::parallel::Idle;
 
 use super::keys::{Key, is_masked};
 use super::sort::Record;
@@ -158,13 +158,13 @@ impl<H: Key, V: Pod> Grouping<H, V> {
 pub(super) struct Groupings<H, V> {
     layout: Layout,
     most: u64,
-    idle: Mutex<Vec<Grouping<H, V>>>,
+    idle: Idle<Grouping<H, V>>,
 }
 
 impl<H: Key, V: Pod + Send> Groupings<H, V> {
     /// Each for at most about so many records.
     pub(super) fn new(layout: Layout, most: u64) -> Self {
-        Self { layout, most, idle: Mutex::default() }
+        Self { layout, most, idle: Idle::default() }
     }
 
     /// Makes the block of what `fill` puts in.
@@ -173,12 +173,11 @@ impl<H: Key, V: Pod + Send> Groupings<H, V> {
         block: &mut BlockBuilder<'_>,
         fill: impl FnOnce(&mut Grouping<H, V>),
     ) {
-        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let kept = idle().pop();
-        let mut grouping = kept.unwrap_or_else(|| Grouping::new(self.layout, self.most));
-        fill(&mut grouping);
-        grouping.put(block);
-        idle().push(grouping);
+        let new = || Grouping::new(self.layout, self.most);
+        self.idle.with(new, |grouping| {
+            fill(grouping);
+            grouping.put(block);
+        });
     }
 }
 
@@ -307,12 +306,13 @@ impl<H: Key, V: Pod + Default> Cuttable<H> for Records<H, V> {
     }
 }
 
-/// Cuts records, those of all kinds together, into pieces of at most `at_once` records, in the order of keys. A piece of more has one
-/// key.
+/// Cuts records, those of all kinds together, into pieces in the order of keys: runs of buckets of at
+/// most `at_once` records together, and buckets of more. Of at most `most` records: beyond that buckets
+/// are cut, and every piece of one goes over all of it. A piece of more than that has one key.
 pub(super) fn pieces<H: Key>(
     layout: Layout,
     kinds: &[&dyn Cuttable<H>],
-    at_once: u64,
+    [at_once, most]: [u64; 2],
 ) -> Vec<Piece<H>> {
     let mut sizes = vec![0; layout.buckets() as usize];
     kinds.iter().for_each(|records| records.add_sizes(&mut sizes));
@@ -327,11 +327,11 @@ pub(super) fn pieces<H: Key>(
             pieces.push(Piece { buckets: first..bucket, keys: None });
             (first, sum) = (bucket, 0);
         }
-        if size > at_once {
+        if size > most {
             let all = Cut { first: H::default(), bits: layout.low_bits };
             let scan = |each: &mut dyn FnMut(H)| keys_of(bucket, each);
             let mut cuts = Vec::new();
-            all.cut(&scan, at_once, &mut cuts);
+            all.cut(&scan, most, &mut cuts);
             let of_bucket = |keys| Piece { buckets: bucket..bucket + 1, keys: Some(keys) };
             pieces.extend(cuts.into_iter().map(of_bucket));
             (first, sum) = (bucket + 1, 0);
@@ -428,7 +428,7 @@ mod tests {
             }).unwrap();
             let records = Records::<u64, u32>::new(blocks, 0..chunks.len());
             let mut found: Vec<u128> = Vec::new();
-            for piece in pieces(layout, &[&records], at_once) {
+            for piece in pieces(layout, &[&records], [at_once.div_ceil(2), at_once]) {
                 let mut own = Vec::new();
                 for bucket in piece.buckets.clone() {
                     records.for_each(bucket, &piece, |(low, place)| {

@@ -3,29 +3,28 @@
 //! Pairs are counted as [`super::counts`] does, and each piece is put in the order of its scores. The
 //! answer merges pieces while it is shown, and makes the scores of a row out of its counts.
 //!
-//! Cost: what counting pairs takes, and a comparison of all pieces a row. In the pool: 24 bytes a row.
+//! Cost: what counting pairs takes, and sorting the rows of a part. In the pool: 24 bytes a row.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::ops::Range;
 
+use rayon::prelude::*;
 use tadoc_core::answer::columns::PAIR_SCORES;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
+use tadoc_core::parallel::{self, Idle};
 use tadoc_core::{Limits, Measure};
 
-use super::counts::{Occurrences, count};
+use super::counts::{Counter, Occurrences};
 use super::keys::Key;
 use super::labels::Packing;
 use super::pairs::Pairs;
 use super::source::Source;
 use crate::Result;
-use crate::pruned::Pruned;
 use crate::score::{PairCounts, log_dice, log_likelihood, pmi, score, t_score};
 use crate::weights::Weights;
 use crate::work::{Block, Blocks, Work};
 
 /// Rows of a part of the answer.
-const ROWS_AT_ONCE: usize = 1 << 18;
+const ROWS_AT_ONCE: u64 = 1 << 18;
 
 /// Sections of a block: each pair behind its rank, ascending; and the counts of the pairs.
 const RANKED: usize = 0;
@@ -73,7 +72,6 @@ impl Collocations {
     pub(super) fn new(
         work: &mut Work<'_>,
         source: &Source<Pairs<'_>, u64>,
-        pruned: &Pruned,
         packing: Packing,
         window: usize,
         measure: Measure,
@@ -81,23 +79,27 @@ impl Collocations {
     ) -> Result<Self> {
         let Limits { least, top, .. } = *limits;
         let network = source.network();
-        let weights = Weights::new(work, network, pruned)?;
+        let weights = Weights::new(work, network)?;
         let words = network.length();
         let scale = Scale { bits: packing.bits, window: window + 1, weights, words };
-        let occurrences = Occurrences::<u64>::new(work, source, pruned, packing)?;
+        let occurrences = Occurrences::<u64>::new(work, source, packing)?;
         let Occurrences { layout, root, rules } = &occurrences;
         let pieces = occurrences.pieces(work, BYTES_OF_A_ROW);
         let top = top.unwrap_or(usize::MAX);
         let are_rows = |_, block: Block<'_>| are_ranked(block, packing);
+        let counters = Idle::default();
         let ranked = work.append("scores", pieces.len(), are_rows, |operation, block| {
             let piece = &pieces[operation];
             let above: u64 = layout.least(piece.buckets.start);
             let mut rows: Vec<[u64; 3]> = Vec::new();
-            count(*layout, piece, root, rules, |key, count| {
-                if count >= least {
-                    let pair = above.plus(key);
-                    rows.push([rank_of(score(measure, &scale.counts(pair, count))), pair, count]);
-                }
+            counters.with(Counter::default, |counter| {
+                counter.count(*layout, piece, root, rules, |key, count| {
+                    if count >= least {
+                        let pair = above.plus(key);
+                        let score = score(measure, &scale.counts(pair, count));
+                        rows.push([rank_of(score), pair, count]);
+                    }
+                });
             });
             rows.sort_unstable();
             rows.truncate(top);
@@ -110,29 +112,45 @@ impl Collocations {
         Ok(Self { packing, scale, ranked, top: top as u64 })
     }
 
-    /// The places of the rows behind so many, of which the last one is `last`: a block and a place there.
-    fn merge(&self, given: u64, last: [u64; 2]) -> Vec<[u32; 2]> {
-        let ranked_in = |block: u32| self.ranked.section::<[u64; 2]>(block as usize, RANKED);
-        let next_of = |block: u32, place: usize| {
-            let next = ranked_in(block).get(place)?;
-            Some(Reverse((*next, block, place as u32)))
+    /// The rows behind so many, of which the last one has this rank and pair: as many as a part has.
+    fn rows_behind(&self, given: u64, last: [u64; 2]) -> Vec<[u64; 3]> {
+        let blocks = self.ranked.len();
+        let up_to = |block: usize, last: [u64; 2]| {
+            let ranked = self.ranked.section::<[u64; 2]>(block, RANKED);
+            ranked.partition_point(|&row| row <= last)
         };
-        let mut next: BinaryHeap<_> = (0..self.ranked.len() as u32)
-            .filter_map(|block| {
-                let is_given = |ranked: &[u64; 2]| given > 0 && *ranked <= last;
-                next_of(block, ranked_in(block).partition_point(is_given))
-            })
-            .collect();
-        let left = self.top.saturating_sub(given).min(ROWS_AT_ONCE as u64);
-        let mut places = Vec::new();
-        while (places.len() as u64) < left
-            && let Some(Reverse((_, block, place))) = next.pop()
-        {
-            places.push([block, place]);
-            next.extend(next_of(block, place as usize + 1));
+        let start = |block| if given == 0 { 0 } else { up_to(block, last) };
+        let starts: Vec<usize> = (0..blocks).map(start).collect();
+        let left = self.top.saturating_sub(given).min(ROWS_AT_ONCE);
+        // The rank and pair of the last row: as one number, so that halving finds it.
+        let is_enough = |limit: u128| {
+            let rows = (0..blocks).map(|block| up_to(block, words(limit)) - starts[block]);
+            rows.map(|rows| rows as u64).sum::<u64>() >= left
+        };
+        let given_up_to = u128::from(last[0]) << 64 | u128::from(last[1]);
+        let (mut below, mut limit) = (if given == 0 { 0 } else { given_up_to }, u128::MAX);
+        while below < limit {
+            let middle = below + (limit - below) / 2;
+            (below, limit) = if is_enough(middle) { (below, middle) } else { (middle + 1, limit) };
         }
-        places
+        let of_blocks = parallel::map(blocks, &|block| {
+            let own = starts[block]..up_to(block, words(limit));
+            let ranked = &self.ranked.section::<[u64; 2]>(block, RANKED)[own.clone()];
+            let counts = &self.ranked.section::<u64>(block, COUNTS)[own];
+            let rows = ranked.iter().zip(counts);
+            rows.map(|(&[rank, pair], &count)| [rank, pair, count]).collect::<Vec<_>>()
+        });
+        let mut rows = of_blocks.concat();
+        // Those of each block are in order already, which a stable sort makes use of.
+        rows.par_sort();
+        rows.truncate(left as usize);
+        rows
     }
+}
+
+/// A rank and a pair that were one number.
+fn words(number: u128) -> [u64; 2] {
+    [(number >> 64) as u64, number as u64]
 }
 
 /// Whether a block has pairs by rank; nothing if it lacks a section.
@@ -149,8 +167,8 @@ fn are_ranked(block: Block<'_>, packing: Packing) -> Option<bool> {
 struct CollocationRows<'a> {
     labels: Labels<'a>,
     collocations: &'a Collocations,
-    /// Where each is: a block, and a place there.
-    places: Vec<[u32; 2]>,
+    /// The rank, pair and count of each.
+    rows: Vec<[u64; 3]>,
 }
 
 impl Rows for CollocationRows<'_> {
@@ -159,20 +177,15 @@ impl Rows for CollocationRows<'_> {
     }
 
     fn len(&self) -> u64 {
-        self.places.len() as u64
+        self.rows.len() as u64
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        let Collocations { packing, scale, ranked, .. } = self.collocations;
-        let pair_at = |[block, place]: [u32; 2]| {
-            ranked.section::<[u64; 2]>(block as usize, RANKED)[place as usize][1]
-        };
+        let Collocations { packing, scale, .. } = self.collocations;
         for row in rows.start as usize..rows.end as usize {
-            let terms = |at| packing.terms(pair_at(at));
-            self.labels.terms.ask_ahead(&self.places, row, terms);
-            let [block, place] = self.places[row];
-            let count = ranked.section::<u64>(block as usize, COUNTS)[place as usize];
-            let pair = pair_at([block, place]);
+            let terms = |[_, pair, _]: [u64; 3]| packing.terms(pair);
+            self.labels.terms.ask_ahead(&self.rows, row, terms);
+            let [_, pair, count] = self.rows[row];
             let counts = scale.counts(pair, count);
             packing.show(self.labels, pair, |terms| {
                 let [first, second] = [terms[0], terms[1]].map(Value::Text);
@@ -201,11 +214,10 @@ impl Answer for Collocations {
         labels: Labels<'a>,
     ) -> Result<Option<Box<dyn Rows + 'a>>> {
         let [given, rank, pair, _] = at.state();
-        let places = self.merge(given, [rank, pair]);
-        let Some(&[block, place]) = places.last() else { return Ok(None) };
-        let [rank, pair] = self.ranked.section::<[u64; 2]>(block as usize, RANKED)[place as usize];
-        *at = Position::new([given + places.len() as u64, rank, pair, 0]);
-        Ok(Some(Box::new(CollocationRows { labels, collocations: self, places })))
+        let rows = self.rows_behind(given, [rank, pair]);
+        let Some(&[rank, pair, _]) = rows.last() else { return Ok(None) };
+        *at = Position::new([given + rows.len() as u64, rank, pair, 0]);
+        Ok(Some(Box::new(CollocationRows { labels, collocations: self, rows })))
     }
 }
 

@@ -11,6 +11,7 @@ use std::marker::PhantomData;
 
 use tadoc_core::Limits;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
+use tadoc_core::parallel::Idle;
 
 use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
 use super::keys::Key;
@@ -21,7 +22,6 @@ use super::sort::{Record, Sorter};
 use super::source::{Crossings, Source, Stretch};
 use super::{Budget, weights};
 use crate::Result;
-use crate::pruned::Pruned;
 use crate::work::{Block, Blocks, Work};
 
 /// Bytes that a sequence of a rule takes while it is sorted, counted, ranked and made part of a block.
@@ -40,11 +40,10 @@ impl<H: Key> Occurrences<H> {
     pub(super) fn new<'n, K: Key>(
         work: &mut Work<'_>,
         source: &Source<impl Crossings<'n, K>, K>,
-        pruned: &Pruned,
         packing: Packing,
     ) -> Result<Self> {
         let budget = Budget::new(work);
-        let weights = weights::of_rules(work, source.scope(), pruned)?;
+        let weights = weights::of_rules(work, source.scope())?;
         let weights = &weights[..];
         // Records of rules are the larger ones.
         let most = budget.records(Grouping::<H, u64>::BYTES);
@@ -87,35 +86,52 @@ impl<H: Key> Occurrences<H> {
 
     /// Pieces that fit into memory where a row takes so many bytes more than it does to be counted.
     pub(super) fn pieces(&self, work: &Work<'_>, bytes_of_a_row: u64) -> Vec<Piece<H>> {
-        let at_once = Budget::new(work).records(bytes_to_count::<H>() + bytes_of_a_row);
-        pieces(self.layout, &[&self.root, &self.rules], at_once)
+        let records = Budget::new(work).of_a_piece(bytes_to_count::<H>() + bytes_of_a_row);
+        pieces(self.layout, &[&self.root, &self.rules], records)
     }
 }
 
-/// Calls `each` with the keys of a piece, above the least of its first bucket and ascending, and with their counts.
-pub(super) fn count<H: Key>(
-    layout: Layout,
-    piece: &Piece<H>,
-    root: &Records<H, ()>,
-    rules: &Records<H, u64>,
-    mut each: impl FnMut(H, u64),
-) {
-    if piece.is_one_key() {
-        let (mut sum, mut found) = (0, None);
-        let bucket = piece.buckets.start;
-        let mut add =
-            |key: H, more: u64| (sum, found) = (u64::saturating_add(sum, more), Some(key));
-        root.for_each(bucket, piece, |(key, ())| add(key, 1));
-        rules.for_each(bucket, piece, |(key, weight)| add(key, weight));
-        return found.into_iter().for_each(|key| each(key, sum));
+/// Counts keys, piece after piece in the same memory.
+#[derive(Debug)]
+pub(super) struct Counter<H> {
+    root: Sorter<H, ()>,
+    rules: Sorter<H, u64>,
+}
+
+impl<H> Default for Counter<H> {
+    fn default() -> Self {
+        Self { root: Sorter::default(), rules: Sorter::default() }
     }
-    let (mut of_root, mut of_rules) = (Sorter::default(), Sorter::default());
-    for bucket in piece.buckets.clone() {
-        root.gather(bucket, piece, &mut of_root.records);
-        rules.gather(bucket, piece, &mut of_rules.records);
-        let above: H = layout.least(bucket - piece.buckets.start);
-        let (root, rules) = (of_root.sort(layout.low_bits), of_rules.sort(layout.low_bits));
-        count_sorted(root, rules, |key, count| each(above.plus(key), count));
+}
+
+impl<H: Key> Counter<H> {
+    /// Calls `each` with the keys of a piece, above the least of its first bucket and ascending, and with
+    /// their counts.
+    pub(super) fn count(
+        &mut self,
+        layout: Layout,
+        piece: &Piece<H>,
+        root: &Records<H, ()>,
+        rules: &Records<H, u64>,
+        mut each: impl FnMut(H, u64),
+    ) {
+        if piece.is_one_key() {
+            let (mut sum, mut found) = (0, None);
+            let bucket = piece.buckets.start;
+            let mut add =
+                |key: H, more: u64| (sum, found) = (u64::saturating_add(sum, more), Some(key));
+            root.for_each(bucket, piece, |(key, ())| add(key, 1));
+            rules.for_each(bucket, piece, |(key, weight)| add(key, weight));
+            return found.into_iter().for_each(|key| each(key, sum));
+        }
+        for bucket in piece.buckets.clone() {
+            root.gather(bucket, piece, &mut self.root.records);
+            rules.gather(bucket, piece, &mut self.rules.records);
+            let above: H = layout.least(bucket - piece.buckets.start);
+            let bits = layout.low_bits;
+            let (root, rules) = (self.root.sort(bits), self.rules.sort(bits));
+            count_sorted(root, rules, |key, count| each(above.plus(key), count));
+        }
     }
 }
 
@@ -162,26 +178,28 @@ impl<K: Key, H: Key> SequenceCounts<K, H> {
     pub(super) fn new<'n>(
         work: &mut Work<'_>,
         source: &Source<impl Crossings<'n, K>, K>,
-        pruned: &Pruned,
         packing: Packing,
         shape: Shape,
         limits: &Limits,
     ) -> Result<Self> {
         let Limits { least, top, .. } = *limits;
-        let occurrences = Occurrences::<H>::new(work, source, pruned, packing)?;
+        let occurrences = Occurrences::<H>::new(work, source, packing)?;
         let Occurrences { layout, root, rules } = &occurrences;
         let pieces = occurrences.pieces(work, 0);
         let top = top.unwrap_or(usize::MAX);
         let are_rows = |operation: usize, block: Block<'_>| {
             are_ranked::<K, H>(block, packing, *layout, &pieces[operation].buckets)
         };
+        let counters = Idle::default();
         let ranked = work.append("counts", pieces.len(), are_rows, |operation, block| {
             let piece = &pieces[operation];
             let mut counted = Counted::default();
-            count(*layout, piece, root, rules, |key, count| {
-                if count >= least {
-                    counted.push(key, count);
-                }
+            counters.with(Counter::default, |counter| {
+                counter.count(*layout, piece, root, rules, |key, count| {
+                    if count >= least {
+                        counted.push(key, count);
+                    }
+                });
             });
             let Ranking { keys, runs } = counted.rank(top);
             put_ranked(block, piece.buckets.start, &keys, &runs);

@@ -5,13 +5,14 @@
 
 use std::marker::PhantomData;
 
+use tadoc_core::parallel::Idle;
+
 use super::buckets::{Layout, Piece};
-use super::counts::{Occurrences, count};
+use super::counts::{Counter, Occurrences};
 use super::keys::Key;
 use super::labels::Packing;
 use super::source::Sequences;
 use crate::Result;
-use crate::pruned::Pruned;
 use crate::work::{Block, Blocks, Work};
 
 /// The sequences that occur at least so often.
@@ -27,22 +28,24 @@ impl<K: Key, H: Key> Frequent<K, H> {
     pub(super) fn new(
         work: &mut Work<'_>,
         source: &Sequences<'_, K, H>,
-        pruned: &Pruned,
         packing: Packing,
         least: u64,
     ) -> Result<Self> {
-        let occurrences = Occurrences::<H>::new(work, source, pruned, packing)?;
+        let occurrences = Occurrences::<H>::new(work, source, packing)?;
         let Occurrences { layout, root, rules } = &occurrences;
         let pieces = occurrences.pieces(work, 0);
         // They are searched and not shown: whatever they are, a question has an answer.
         let are_keys = |_, block: Block<'_>| block.section::<H>(0).map(|_| true);
+        let counters = Idle::default();
         let keys =
             work.append("frequent sequences", pieces.len(), are_keys, |operation, block| {
                 let mut keys = Vec::new();
-                count(*layout, &pieces[operation], root, rules, |key, count| {
-                    if count >= least {
-                        keys.push(key);
-                    }
+                counters.with(Counter::default, |counter| {
+                    counter.count(*layout, &pieces[operation], root, rules, |key, count| {
+                        if count >= least {
+                            keys.push(key);
+                        }
+                    });
                 });
                 block.put(&keys);
                 Ok(())

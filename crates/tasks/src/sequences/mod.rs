@@ -47,30 +47,39 @@ use self::runs::Shape;
 use self::source::Source;
 use self::windows::Windows;
 use crate::plan::sole_document;
-use crate::pruned::Pruned;
 use crate::work::Work;
 use crate::{Error, Result};
 
 /// An operation takes this part of the memory that the work may take: there is one for each thread, and some is for others.
 const PART_OF_MEMORY: u64 = 16;
-/// But never more: what does not fit into the cache is no faster for being larger.
+/// But no more than it must: what does not fit into the cache is no faster for being larger.
 const MOST_OF_AN_OPERATION: u64 = 32 << 20;
+/// Larger pieces are cut, though each part of one then goes over all of it.
+const MOST_OF_A_PIECE: u64 = 4 * MOST_OF_AN_OPERATION;
 
 /// What an operation may take of memory. It does not depend on the number of threads, so that work can be gone on with on more or
 /// fewer.
 #[derive(Debug, Clone, Copy)]
 struct Budget {
+    /// What is as fast as less.
     bytes: u64,
+    most: u64,
 }
 
 impl Budget {
     fn new(work: &Work<'_>) -> Self {
-        Self { bytes: (work.memory() / PART_OF_MEMORY).min(MOST_OF_AN_OPERATION) }
+        let part = work.memory() / PART_OF_MEMORY;
+        Self { bytes: part.min(MOST_OF_AN_OPERATION), most: part.min(MOST_OF_A_PIECE) }
     }
 
     /// How many records of so many bytes.
     fn records(self, bytes: u64) -> u64 {
         (self.bytes / bytes).max(1)
+    }
+
+    /// How many records of so many bytes a piece has: if it can choose, and at most.
+    fn of_a_piece(self, bytes: u64) -> [u64; 2] {
+        [self.bytes, self.most].map(|all| (all / bytes).max(1))
     }
 }
 
@@ -91,7 +100,6 @@ pub(crate) fn reason(task: Task) -> &'static str {
 pub(crate) fn answer(
     work: &mut Work<'_>,
     network: &Network,
-    pruned: &Pruned,
     task: Task,
     strategy: Strategy,
     limits: &Limits,
@@ -103,12 +111,12 @@ pub(crate) fn answer(
     match packing.key_bits() {
         // Two terms always fit.
         _ if matches!(task, Task::Cooccurrence { .. } | Task::Collocations { .. }) => {
-            asked.answer_pairs(work, network, pruned)
+            asked.answer_pairs(work, network)
         }
-        ..=64 => asked.answer::<u64, u64>(work, network, pruned),
-        65..=128 if packing.fits::<u64>() => asked.answer::<u128, u64>(work, network, pruned),
-        65..=128 => asked.answer::<u128, u128>(work, network, pruned),
-        _ => asked.answer::<Wide, Wide>(work, network, pruned),
+        ..=64 => asked.answer::<u64, u64>(work, network),
+        65..=128 if packing.fits::<u64>() => asked.answer::<u128, u64>(work, network),
+        65..=128 => asked.answer::<u128, u128>(work, network),
+        _ => asked.answer::<Wide, Wide>(work, network),
     }
 }
 
@@ -134,7 +142,6 @@ impl Asked<'_> {
         self,
         work: &mut Work<'_>,
         network: &Network,
-        pruned: &Pruned,
     ) -> Result<Box<dyn Answer>> {
         let Self { packing, task, strategy, limits } = self;
         let Limits { least, top, .. } = *limits;
@@ -147,35 +154,28 @@ impl Asked<'_> {
                 if let Some(document) = sole_document(network) =>
             {
                 let shape = Shape::Sequences;
-                let counts =
-                    SequenceCounts::<K, H>::new(work, &source, pruned, packing, shape, limits)?;
+                let counts = SequenceCounts::<K, H>::new(work, &source, packing, shape, limits)?;
                 Box::new(counts.with_document(network.documents()[document as usize]))
             }
             Task::SequenceCountPerDocument { .. } => {
-                Box::new(SequenceVectors::new(work, &source, pruned, packing, least, top)?)
+                Box::new(SequenceVectors::new(work, &source, packing, least, top)?)
             }
             Task::RankedInvertedIndex { .. } if is_short => {
-                Box::new(RankedIndex::new::<u32>(work, &source, pruned, packing, least, top)?)
+                Box::new(RankedIndex::new::<u32>(work, &source, packing, least, top)?)
             }
             Task::RankedInvertedIndex { .. } => {
-                Box::new(RankedIndex::new::<u64>(work, &source, pruned, packing, least, top)?)
+                Box::new(RankedIndex::new::<u64>(work, &source, packing, least, top)?)
             }
             _ => {
                 let shape = Shape::Sequences;
-                let counts =
-                    SequenceCounts::<K, H>::new(work, &source, pruned, packing, shape, limits)?;
+                let counts = SequenceCounts::<K, H>::new(work, &source, packing, shape, limits)?;
                 Box::new(counts)
             }
         })
     }
 
     /// Those over pairs.
-    fn answer_pairs(
-        self,
-        work: &mut Work<'_>,
-        network: &Network,
-        pruned: &Pruned,
-    ) -> Result<Box<dyn Answer>> {
+    fn answer_pairs(self, work: &mut Work<'_>, network: &Network) -> Result<Box<dyn Answer>> {
         let Self { packing, task, strategy, limits } = self;
         let source = |work: &mut Work<'_>, window: usize, ordered: bool| {
             let pairs = Pairs::new(work, network, packing, window, ordered)?;
@@ -184,14 +184,13 @@ impl Asked<'_> {
         Ok(match task {
             Task::Collocations { window, measure } => {
                 let source = source(work, window, true)?;
-                let scored =
-                    Collocations::new(work, &source, pruned, packing, window, measure, limits)?;
+                let scored = Collocations::new(work, &source, packing, window, measure, limits)?;
                 Box::new(scored)
             }
             Task::Cooccurrence { window, ordered } => {
                 let (source, shape) = (source(work, window, ordered)?, Shape::Pairs);
                 let counts =
-                    SequenceCounts::<u64, u64>::new(work, &source, pruned, packing, shape, limits)?;
+                    SequenceCounts::<u64, u64>::new(work, &source, packing, shape, limits)?;
                 Box::new(counts)
             }
             task => return Err(Error::Unsupported { what: task.name().to_string() }),

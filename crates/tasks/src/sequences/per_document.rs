@@ -13,10 +13,11 @@ use std::sync::Arc;
 
 use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
+use tadoc_core::parallel::Idle;
 
 use super::Budget;
 use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
-use super::counts::{bytes_to_count, count};
+use super::counts::{Counter, bytes_to_count};
 use super::frequent::Frequent;
 use super::keys::Key;
 use super::labels::Packing;
@@ -29,7 +30,6 @@ use crate::Result;
 use crate::check::are_ends;
 use crate::entry::{Entry, Key as _};
 use crate::plan::{Plan, Sizes};
-use crate::pruned::Pruned;
 use crate::walk::Walkers;
 use crate::work::{Block, Blocks, Work};
 
@@ -78,7 +78,6 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
     pub(super) fn new(
         work: &mut Work<'_>,
         source: &Sequences<'_, K, H>,
-        pruned: &Pruned,
         packing: Packing,
         least: u64,
         top: Option<usize>,
@@ -86,18 +85,18 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
         let network = source.network();
         let frequent = match least {
             ..=1 => None,
-            _ => Some(Frequent::new(work, source, pruned, packing, least)?),
+            _ => Some(Frequent::new(work, source, packing, least)?),
         };
         let is_kept = |key: K| frequent.as_ref().is_none_or(|frequent| frequent.has(key));
         let top = top.unwrap_or(usize::MAX);
         let budget = Budget::new(work);
         let most = budget.records(Grouping::<H, u64>::BYTES.max(bytes_to_count::<K>()));
-        let at_once = budget.records(bytes_to_count::<H>());
-        let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
-        let rules = RulesOf::<u64>::of_sequences(work, source, pruned)?;
+        let of_a_piece = budget.of_a_piece(bytes_to_count::<H>());
+        let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, of_a_piece[0]);
+        let rules = RulesOf::<u64>::of_sequences(work, source)?;
         let sizes = Sizes { keys: most.min(u32::MAX.into()) as u32, ..Sizes::default() };
         let plan = Plan::new(work, "sequences that documents can have", network, &rules, sizes)?;
-        let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;
+        let walkers = Walkers::new(work, network, &plan, &rules)?;
         let operations = plan.operations();
         let are_rows = |operation: usize, block: Block<'_>| {
             if operations[operation].is_cut() {
@@ -116,6 +115,7 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
             )
         };
         let groupings = Groupings::<H, u64>::new(layout, most);
+        let sorters = Idle::default();
         let phase = "sequences of documents";
         let documents = work.append(phase, operations.len(), are_rows, |operation, block| {
             if operations[operation].is_cut() {
@@ -131,21 +131,23 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
                 return Ok(());
             }
             let (mut ends, mut keys, mut runs) = (Vec::new(), Vec::new(), Vec::new());
-            let mut sorter = Sorter::<K, u64>::default();
-            walkers.walk(operation, |stretch, found| {
-                let records = &mut sorter.records;
-                records.clear();
-                source.of_root(stretch.root.clone(), |_, key| records.push((key, 1)));
-                for entry in found.iter() {
-                    let count = entry.count();
-                    source.of_rule(entry.key().number(), |key| records.push((key, count)));
-                }
-                let ranking = rank(sorter.sort(packing.key_bits()), is_kept, top);
-                let before = keys.len() as u64;
-                keys.extend_from_slice(&ranking.keys);
-                runs.extend(ranking.runs.iter().map(|&[count, end]| [count, before + end]));
-                ends.push([stretch.document, runs.len() as u32]);
-            });
+            let sort = |sorter: &mut Sorter<K, u64>| {
+                walkers.walk(operation, |stretch, found| {
+                    let records = &mut sorter.records;
+                    records.clear();
+                    source.of_root(stretch.root.clone(), |_, key| records.push((key, 1)));
+                    for entry in found.iter() {
+                        let count = entry.count();
+                        source.of_rule(entry.key().number(), |key| records.push((key, count)));
+                    }
+                    let ranking = rank(sorter.sort(packing.key_bits()), is_kept, top);
+                    let before = keys.len() as u64;
+                    keys.extend_from_slice(&ranking.keys);
+                    runs.extend(ranking.runs.iter().map(|&[count, end]| [count, before + end]));
+                    ends.push([stretch.document, runs.len() as u32]);
+                })
+            };
+            sorters.with(Sorter::default, sort);
             block.put(&ends);
             block.put(&keys);
             block.put(&runs);
@@ -167,7 +169,7 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
         let pieces: Vec<(&Large<H>, Piece<H>)> = large
             .iter()
             .flat_map(|large| {
-                let own = pieces(layout, &[&large.sequences], at_once);
+                let own = pieces(layout, &[&large.sequences], of_a_piece);
                 own.into_iter().map(move |piece| (large, piece))
             })
             .collect();
@@ -179,15 +181,18 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
                     && are_ranked::<K, H>(block, packing, layout, &piece.buckets)?,
             )
         };
+        let counters = Idle::default();
         let phase = "sequences of large documents";
         let ranked = work.append(phase, pieces.len(), are_of_large, |operation, block| {
             let (large, piece) = &pieces[operation];
             let least: K = layout.least(piece.buckets.start);
             let mut counted = Counted::default();
-            count(layout, piece, &none, &large.sequences, |key, count| {
-                if is_kept(least.plus(key.to())) {
-                    counted.push(key, count);
-                }
+            counters.with(Counter::default, |counter| {
+                counter.count(layout, piece, &none, &large.sequences, |key, count| {
+                    if is_kept(least.plus(key.to())) {
+                        counted.push(key, count);
+                    }
+                });
             });
             let Ranking { keys, runs } = counted.rank(top);
             put_ranked(block, piece.buckets.start, &keys, &runs);

@@ -20,7 +20,7 @@ use tadoc_core::parallel;
 
 use super::Budget;
 use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
-use super::counts::{Occurrences, count};
+use super::counts::{Counter, Occurrences};
 use super::keys::Key;
 use super::labels::Packing;
 use super::rule_documents::RuleDocuments;
@@ -28,7 +28,6 @@ use super::sort::{Record, Sorter};
 use super::source::{Sequences, Stretch};
 use crate::entry::{self, Count};
 use crate::plan::sole_document;
-use crate::pruned::Pruned;
 use crate::work::{Block, Work};
 use crate::{Error, Result};
 
@@ -65,15 +64,15 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
     pub(super) fn new<R: entry::Key<Count = C>>(
         work: &mut Work<'_>,
         source: &Sequences<'_, K, H>,
-        pruned: &Pruned,
         packing: Packing,
         least: u64,
         top: Option<usize>,
     ) -> Result<Self> {
         let network = source.network();
         let documents = network.documents().len() as u64;
-        if documents + u64::from(pruned.rules()) > u32::MAX.into() {
-            let what = format!("{documents} documents and {} rules", pruned.rules());
+        if documents + u64::from(network.grammar().rule_count()) > u32::MAX.into() {
+            let what =
+                format!("{documents} documents and {} rules", network.grammar().rule_count());
             return Err(Error::Unsupported { what });
         }
         let top = top.unwrap_or(usize::MAX);
@@ -89,18 +88,19 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
             kind: std::marker::PhantomData,
         };
         if let Some(document) = sole_document(network) {
-            let occurrences = Occurrences::new(work, source, pruned, packing)?;
+            let occurrences = Occurrences::new(work, source, packing)?;
             let pieces = occurrences.pieces(work, size_of::<(K, u64, u32, C)>() as u64);
             return Ok(index(occurrences.layout, Met::Sole(document, occurrences), pieces, 0));
         }
         let documents = documents as u32;
-        let of_rules = RuleDocuments::new::<R>(work, source.scope(), pruned)?;
+        let of_rules = RuleDocuments::new::<R>(work, source.scope())?;
         let budget = Budget::new(work);
         let most = budget.records(Grouping::<H, u32>::BYTES);
-        let at_once = budget.records(BYTES_OF_A_SITE + 2 * size_of::<Record<H, u32>>() as u64);
-        let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
+        let bytes = BYTES_OF_A_SITE + 2 * size_of::<Record<H, u32>>() as u64;
+        let of_a_piece = budget.of_a_piece(bytes);
+        let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, of_a_piece[0]);
         let stretches = source.stretches(most);
-        let sites = documents + pruned.rules();
+        let sites = documents + network.grammar().rule_count();
         let are_sites = |_, block: Block<'_>| {
             are_grouped::<K, H, u32>(block, layout, |key, site| {
                 packing.is_sequence(key) && site < sites
@@ -121,7 +121,7 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
             Ok(())
         })?;
         let sites = Records::new(blocks, 0..stretches.len());
-        let pieces = pieces(layout, &[&sites], at_once);
+        let pieces = pieces(layout, &[&sites], of_a_piece);
         let rows_at_once = budget.records(2 * size_of::<(u32, C)>() as u64) as usize;
         Ok(index(layout, Met::Sites(sites, of_rules), pieces, rows_at_once))
     }
@@ -138,7 +138,7 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
             Met::Sites(sites, of_rules) => (sites, of_rules),
             Met::Sole(document, Occurrences { layout, root, rules }) => {
                 let least: K = layout.least(piece.buckets.start);
-                count(*layout, piece, root, rules, |key, count| {
+                Counter::default().count(*layout, piece, root, rules, |key, count| {
                     if count >= self.least && self.top > 0 {
                         rows.documents.push((*document, C::of(count)));
                         rows.keys.push(least.plus(key.to()));

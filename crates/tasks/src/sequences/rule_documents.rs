@@ -4,8 +4,10 @@
 //! walked into; with tables, neither are those that have one, and what is counted of them is how often they are used by the document
 //! and by rules without a table.
 //!
-//! Cost: the pruned rules that each document uses. In the pool: 8 bytes for each rule of each document (12 in texts of 2^32 words and
-//! more), twice while they are transposed, and 4 bytes a rule.
+//! Cost: the bodies of the rules that each document uses. In the pool: 8 bytes for each rule of each
+//! document (12 in texts of 2^32 words and more), twice while they are transposed, and 4 bytes a rule.
+
+use std::marker::PhantomData;
 
 use tadoc_core::Array;
 
@@ -14,12 +16,11 @@ use super::source::{Scope, Sequences};
 use super::{Budget, weights};
 use crate::Result;
 use crate::bounds::{Bound, SymbolBounds, bounds};
-use crate::check::{are_ends, is_same};
-use crate::entry::{self, Count, Entry};
+use crate::check::are_ends;
+use crate::entry::{self, Count};
 use crate::plan::{Plan, Sizes};
-use crate::pruned::Pruned;
 use crate::transpose::{Transposition, even_buckets};
-use crate::walk::{Emit, Walkers};
+use crate::walk::{Emit, Meeting, Walkers};
 use crate::work::{Block, Blocks, Work};
 
 /// Sections of a block: where the documents of each rule start, and where those of the last one end; documents; counts.
@@ -37,49 +38,38 @@ pub(super) struct RulesOf<'n, R: entry::Key> {
     /// How many sequences a symbol of the root can end that are not inside it: none if rules alone matter, else those of its head.
     crossing: u32,
     bounds: Array<Bound>,
-    /// Every rule once, or not at all if it has no sequences.
-    own: Array<R::Entry>,
+    kind: PhantomData<R>,
 }
 
 impl<'n, R: entry::Key> RulesOf<'n, R> {
     /// The rules that give sequences, with bounds of rules.
-    fn of_rules(work: &mut Work<'_>, scope: Scope<'n>, pruned: &Pruned) -> Result<Self> {
-        Self::new(work, scope, pruned, 0, |rule| scope.has_any(rule).into(), |_| u64::MAX)
+    fn of_rules(work: &mut Work<'_>, scope: Scope<'n>) -> Result<Self> {
+        Self::new(work, scope, 0, |rule| scope.has_any(rule).into(), |_| u64::MAX)
     }
 
     /// The same, with bounds of the sequences that they give: what is inside a rule is at most its text.
     pub(super) fn of_sequences<K: Key, H: Key>(
         work: &mut Work<'_>,
         source: &Sequences<'n, K, H>,
-        pruned: &Pruned,
     ) -> Result<Self> {
         let crossing = source.most_of_a_symbol() as u32;
         let lengths = source.network().lengths();
         let own = |rule| source.most_of(rule);
         let most = |rule: u32| lengths[rule as usize];
-        Self::new(work, source.scope(), pruned, crossing, own, most)
+        Self::new(work, source.scope(), crossing, own, most)
     }
 
     fn new(
         work: &mut Work<'_>,
         scope: Scope<'n>,
-        pruned: &Pruned,
         crossing: u32,
         own: impl Fn(u32) -> u64 + Sync,
         most: impl Fn(u32) -> u64 + Sync,
     ) -> Result<Self> {
         let network = scope.network;
-        let bounds = bounds(work, network, pruned, own, most, u32::MAX.into())?;
-        let cuts = pruned.cuts();
-        let make = |operation: usize, own: &mut [R::Entry]| {
-            for (rule, own) in (cuts[operation] as u32..).zip(own) {
-                *own = R::Entry::new(R::of_number(rule), scope.has_any(rule).into());
-            }
-        };
-        let are_same = |operation: usize, own: &[_]| is_same(own, |own| make(operation, own));
-        let own = work.fill("rules by themselves", cuts, are_same, make)?;
+        let bounds = bounds(work, network, own, most, u32::MAX.into())?;
         let items = network.grammar().token_count();
-        Ok(Self { scope, items, crossing, bounds, own })
+        Ok(Self { scope, items, crossing, bounds, kind: PhantomData })
     }
 }
 
@@ -101,16 +91,20 @@ impl<R: entry::Key> Emit for RulesOf<'_, R> {
     }
 
     #[inline]
-    fn of_rule(&self, rule: u32, mut each: impl FnMut(R, u64)) {
-        each(R::of_number(rule), 1);
+    fn of_rule(&self, rule: u32) -> Option<R> {
+        Some(R::of_number(rule))
     }
 
-    fn tables<'s>(&'s self) -> impl Fn(u32) -> &'s [R::Entry] + Sync {
-        let (scope, own) = (self.scope, &self.own[..]);
-        move |rule| match scope.descends(rule) {
-            true => &[],
-            false => &own[rule as usize..rule as usize + 1],
+    #[inline]
+    fn meet(&self, rule: u32) -> Meeting<'_, R> {
+        match self.scope.descends(rule) {
+            true => Meeting::Waits,
+            false => Meeting::Leaf(self.scope.has_any(rule).then(|| R::of_number(rule))),
         }
+    }
+
+    fn is_plain(&self) -> bool {
+        false
     }
 
     fn numbers(&self) -> Option<usize> {
@@ -123,7 +117,7 @@ pub(super) struct RuleDocuments<C> {
     blocks: Blocks,
     /// The first rule of every block.
     firsts: Vec<u32>,
-    kind: std::marker::PhantomData<C>,
+    kind: PhantomData<C>,
 }
 
 impl<C: Count> RuleDocuments<C> {
@@ -131,22 +125,23 @@ impl<C: Count> RuleDocuments<C> {
     pub(super) fn new<R: entry::Key<Count = C>>(
         work: &mut Work<'_>,
         scope: Scope<'_>,
-        pruned: &Pruned,
     ) -> Result<Self> {
         let network = scope.network;
         let documents = network.documents().len() as u64;
-        let weights = weights::of_rules(work, scope, pruned)?;
+        let weights = weights::of_rules(work, scope)?;
         let at_once = Budget::new(work).records(BYTES_OF_AN_ENTRY);
         let buckets =
             even_buckets::<R>(weights.iter().map(|&weight| weight.min(documents)), at_once);
         let firsts: Vec<u32> =
             std::iter::once(0).chain(buckets.iter().map(|first| first.number())).collect();
-        let rules = RulesOf::<R>::of_rules(work, scope, pruned)?;
+        let rules = RulesOf::<R>::of_rules(work, scope)?;
         let plan =
             Plan::new(work, "rules that documents can have", network, &rules, Sizes::default())?;
-        let walkers = Walkers::new(work, network, pruned, &plan, &rules)?;
+        let walkers = Walkers::new(work, network, &plan, &rules)?;
         let found = Transposition::new(work, "rules of documents", &walkers, buckets, true)?;
-        let end_of = |bucket: usize| firsts.get(bucket + 1).copied().unwrap_or(pruned.rules());
+        let end_of = |bucket: usize| {
+            firsts.get(bucket + 1).copied().unwrap_or(network.grammar().rule_count())
+        };
         let are_of_rules = |bucket: usize, block: Block<'_>| {
             let (starts, places) =
                 (block.section::<u32>(STARTS)?, block.section::<u32>(DOCUMENTS)?);
@@ -177,7 +172,7 @@ impl<C: Count> RuleDocuments<C> {
             block.put(&postings.counts);
             Ok(())
         })?;
-        Ok(Self { blocks, firsts, kind: std::marker::PhantomData })
+        Ok(Self { blocks, firsts, kind: PhantomData })
     }
 
     /// The documents of a rule, and how often it occurs in each.

@@ -7,7 +7,6 @@ use proptest::strategy::Strategy as Generator;
 use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
 use tadoc_core::{Limits, Measure, Network, Part, Strategy, Task, Terms};
 
-use crate::pruned::Pruned;
 use crate::score::{PairCounts, log_dice, log_likelihood, pmi, score, t_score};
 use crate::work::Work;
 use tadoc_testing::networks::made;
@@ -243,8 +242,7 @@ fn expected_scores(
 
 fn answered(network: &Network, task: Task, strategy: Strategy, limits: &Limits) -> Vec<String> {
     let mut work = Work::volatile(limits.memory);
-    let pruned = Pruned::new(&mut work, network).unwrap();
-    let answer = super::answer(&mut work, network, &pruned, task, strategy, limits).unwrap();
+    let answer = super::answer(&mut work, network, task, strategy, limits).unwrap();
     rows_of(network, &*answer)
 }
 

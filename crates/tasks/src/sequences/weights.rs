@@ -2,23 +2,18 @@
 //!
 //! Weights go from the root down to the rules, level by level; where a rule has a [table](super::tables), its weight stays with it.
 //!
-//! Cost: one sweep over the pruned rules. In the pool: 8 bytes a rule.
+//! Cost: one sweep over the bodies of rules. In the pool: 8 bytes a rule.
 
 use tadoc_core::Array;
 
 use super::source::Scope;
 use crate::Result;
-use crate::pruned::Pruned;
 use crate::work::Work;
 
-/// The weight of each rule, or 0 where it has no sequences.
-pub(super) fn of_rules(
-    work: &mut Work<'_>,
-    scope: Scope<'_>,
-    pruned: &Pruned,
-) -> Result<Array<u64>> {
+/// The weight of each rule that has sequences; what it says of others is of no use.
+pub(super) fn of_rules(work: &mut Work<'_>, scope: Scope<'_>) -> Result<Array<u64>> {
     let network = scope.network;
-    let pruned = pruned.slices();
+    let grammar = network.grammar().slices();
     let items = network.grammar().token_count() as usize;
     let in_root = &crate::weights::root_counts(network)[items..];
     work.accumulate(
@@ -35,11 +30,9 @@ pub(super) fn of_rules(
             for rule in rules.filter(|&rule| scope.descends(rule)) {
                 let weight = weights.get(rule as usize);
                 if weight > 0 {
-                    for &[child, times] in pruned.sub_rules(rule) {
-                        if scope.has_any(child) {
-                            weights.add(child as usize, weight.wrapping_mul(times.into()));
-                        }
-                    }
+                    let body = grammar.body(rule).iter();
+                    let children = body.filter_map(|&symbol| grammar.rule_of(symbol));
+                    weights.add_each(children.map(|child| child as usize), weight);
                 }
             }
         },

@@ -105,8 +105,7 @@ fn options() -> impl Generator<Value = TfIdfOptions> {
 
 fn answered(view: &View, task: Task, limits: &Limits, sizes: Sizes) -> Vec<String> {
     let mut work = Work::volatile(limits.memory);
-    let pruned = Pruned::new(&mut work, view.network()).unwrap();
-    let answered = answer_in(&mut work, view, &pruned, task, limits, sizes).unwrap();
+    let answered = answer_in(&mut work, view, task, limits, sizes).unwrap();
     assert!(limits.strategy.is_none_or(|strategy| strategy == answered.strategy));
     assert_eq!(limits.strategy.is_some(), answered.reason.is_empty());
     rows(view, &*answered.answer)
@@ -154,12 +153,11 @@ proptest! {
             prop_assert_eq!(answered(&bare, task, &limits, Sizes::default()), expected);
         }
         let mut work = Work::volatile(1 << 20);
-        let pruned = Pruned::new(&mut work, bare.network()).unwrap();
         let pairs = Task::Cooccurrence { window: 2, ordered: true };
         for task in
             [Task::InvertedIndex, Task::TermVector, Task::TfIdf(TfIdfOptions::default()), pairs]
         {
-            let refused = answer_with(&mut work, &bare, &pruned, task, &limits);
+            let refused = answer_with(&mut work, &bare, task, &limits);
             prop_assert!(matches!(refused, Err(Error::CountsOnly)));
         }
     }

@@ -5,13 +5,15 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rayon::prelude::*;
-use tadoc_core::Array;
+use tadoc_core::{Array, parallel};
 
-use super::Work;
+use super::{Work, operations_of};
 use crate::Result;
 
 /// Counters that get their first values at once.
 const INITIAL_AT_ONCE: usize = 1 << 16;
+/// With fewer threads, atomic additions cost more than they save.
+const THREADS_FOR_ATOMICS: usize = 4;
 
 /// What gives counters their first values.
 pub type Initial<'a> = dyn Fn(Range<usize>, &mut [u64]) + Sync + 'a;
@@ -39,6 +41,24 @@ impl Counting<'_> {
             let first = number * INITIAL_AT_ONCE;
             (self.initial)(first..first + some.len(), some);
         });
+    }
+
+    /// Adds to counters that have their first values: level by level on all threads, or one rule after
+    /// the other where threads are few.
+    pub fn add_up(&self, values: &[AtomicU64]) {
+        if rayon::current_num_threads() < THREADS_FOR_ATOMICS {
+            if let (Some(&first), Some(&end)) = (self.levels.first(), self.levels.last()) {
+                (self.work)(first..end, &mut Counters::alone(values));
+            }
+            return;
+        }
+        for level in self.levels.windows(2) {
+            let operations: Vec<Range<u32>> = operations_of(level).collect();
+            parallel::each(operations.len(), &|operation| {
+                let rules = operations[operation].clone();
+                (self.work)(rules, &mut Counters::in_place(values));
+            });
+        }
     }
 }
 
@@ -79,7 +99,7 @@ impl<'a> Counters<'a> {
     }
 
     /// The same where nobody else adds to them meanwhile, which spares atomic additions.
-    pub fn alone(values: &'a mut [AtomicU64]) -> Self {
+    fn alone(values: &'a [AtomicU64]) -> Self {
         Self { alone: true, ..Self::in_place(values) }
     }
 
@@ -108,18 +128,25 @@ impl<'a> Counters<'a> {
     /// Adds to a counter.
     #[inline]
     pub fn add(&mut self, index: usize, more: u64) {
+        self.add_each([index], more);
+    }
+
+    /// Adds the same to several counters.
+    #[inline]
+    pub fn add_each(&mut self, indexes: impl IntoIterator<Item = usize>, more: u64) {
+        let indexes = indexes.into_iter();
         match &mut self.aside {
-            None if self.alone => {
+            None if self.alone => indexes.for_each(|index| {
                 let value = &self.values[index];
                 value.store(value.load(Ordering::Relaxed).wrapping_add(more), Ordering::Relaxed);
-            }
-            None => {
+            }),
+            None => indexes.for_each(|index| {
                 self.values[index].fetch_add(more, Ordering::Relaxed);
-            }
-            Some(aside) => {
+            }),
+            Some(aside) => indexes.for_each(|index| {
                 assert!(index < self.values.len(), "there is no counter {index}");
                 aside.push([index as u64, more]);
-            }
+            }),
         }
     }
 }

@@ -13,11 +13,8 @@ use tadoc_core::room::{Room, SpillFile};
 use tadoc_core::{Array, parallel};
 
 use super::append::{Append, Block, BlockBuilder, Blocks, CheckBlock, Sections, StoredBlocks};
-use super::{Bytes, CheckFilled, Counters, Counting, Fill, Filling, Storage, operations_of};
+use super::{Bytes, CheckFilled, Counting, Fill, Filling, Storage};
 use crate::{Error, Result};
-
-/// With fewer threads, an atomic addition costs more than they save, so one thread goes over all rules.
-const THREADS_FOR_ATOMICS: usize = 4;
 
 /// Tables in memory.
 #[derive(Debug, Clone)]
@@ -104,20 +101,8 @@ impl Storage for Memory {
         let mut values = vec![0_u64; counting.length];
         counting.set_initial(&mut values);
         // Both conversions are done in place.
-        let mut values: Vec<AtomicU64> = values.into_iter().map(AtomicU64::new).collect();
-        let few = rayon::current_num_threads() < THREADS_FOR_ATOMICS;
-        if let Some((&first, &end)) = counting.levels.first().zip(counting.levels.last())
-            && few
-        {
-            (counting.work)(first..end, &mut Counters::alone(&mut values));
-        }
-        for level in counting.levels.windows(2).filter(|_| !few) {
-            let operations: Vec<_> = operations_of(level).collect();
-            parallel::each(operations.len(), &|operation| {
-                let mut counters = Counters::in_place(&values);
-                (counting.work)(operations[operation].clone(), &mut counters);
-            });
-        }
+        let values: Vec<AtomicU64> = values.into_iter().map(AtomicU64::new).collect();
+        counting.add_up(&values);
         let values: Vec<u64> = values.into_iter().map(AtomicU64::into_inner).collect();
         debug_assert!((counting.check)(&values), "{phase}");
         Ok(values.into())
