@@ -19,6 +19,7 @@ pub mod grammar;
 pub mod navigation;
 pub mod new_file;
 pub mod packed;
+mod packing;
 pub mod parallel;
 pub mod room;
 pub mod storage;
@@ -32,6 +33,7 @@ pub use budget::{Budget, Counted, MemoryLimit, Share};
 pub use cancel::{CancelFlag, Cancelled};
 pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
+pub use packing::Packing;
 pub use task::{Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use view::{Network, Part, Terms, View};
 

@@ -111,20 +111,13 @@ impl Backend for GpuBackend {
     fn answer(&self, view: &View, task: Task, limits: &Limits) -> tadoc_core::Result<Answered> {
         tadoc_tasks::check(view, task)?;
         let network = view.network();
-        let table = self.table(network, task, limits).map_err(tadoc_core::Error::backend)?;
+        let (strategy, reason) = tadoc_tasks::choose(task, limits, || {
+            let reason = "lists of documents are merged level by level";
+            Ok((Strategy::TopDown, reason.into()))
+        })?;
+        let limits = Limits { strategy: Some(strategy), ..*limits };
+        let table = self.table(network, task, &limits).map_err(tadoc_core::Error::backend)?;
         let answer = Box::new(TableAnswer::new(table, network.documents().clone()));
-        let (strategy, reason) = match limits.strategy {
-            Some(strategy) => (strategy, String::new()),
-            None => {
-                let reason = match task {
-                    Task::WordCount | Task::Sort | Task::SequenceCount { .. } => {
-                        "weights are added up level by level, without atomic additions"
-                    }
-                    _ => "lists of documents are merged level by level",
-                };
-                (Strategy::TopDown, reason.into())
-            }
-        };
         Ok(Answered { answer, strategy, reason })
     }
 }

@@ -11,6 +11,8 @@
 
 use std::sync::Arc;
 
+use tadoc_core::Packing;
+
 use crate::device::{Buffer, Device, GROUP, Kernel, Module, groups_for};
 use crate::error::{Error, Result};
 use crate::network::ResidentNetwork;
@@ -40,49 +42,26 @@ const TILE: usize = GROUP as usize * SEQUENCES_PER_LANE;
 /// What tells documents from rules among the edges of [`SequenceRows`].
 pub const DOCUMENT: u32 = 1 << 31;
 
-/// The most items of a sequence: kernels look back over one symbol less.
-pub const LONGEST: u32 = 5;
-
-/// How sequences are packed into keys: the last item in the lowest bits, so that keys are in the order of sequences.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Packing {
-    /// Items of a sequence.
-    pub n: u32,
-    /// Bits of an item.
-    pub bits: u32,
+/// Whether keys have a second word.
+fn is_wide(packing: Packing) -> bool {
+    packing.key_bits() > u64::BITS
 }
 
-impl Packing {
-    /// For sequences of `n` of so many items.
-    ///
-    /// # Errors
-    /// [`Error::Unsupported`] if they need more than 128 bits, or are longer than [`LONGEST`].
-    pub fn new(n: u32, item_count: u32) -> Result<Self> {
-        let bits = (u32::BITS - item_count.saturating_sub(1).leading_zeros()).max(1);
-        if !(1..=LONGEST).contains(&n) || n * bits > 128 {
-            let what = format!("a sequence of {n} terms, each one of {item_count}");
-            return Err(Error::Unsupported { what });
-        }
-        Ok(Self { n, bits })
-    }
+/// Room for so many keys.
+fn room(packing: Packing, device: &Arc<Device>, count: usize) -> Result<Keys> {
+    Ok(match is_wide(packing) {
+        true => Keys::Double { high: device.allocate(count)?, low: device.allocate(count)? },
+        false => Keys::Wide(device.allocate(count)?),
+    })
+}
 
-    /// Bits of a key.
-    pub fn key_bits(self) -> u32 {
-        self.n * self.bits
+/// Refuses sequences that have more than the two words of a key.
+pub(crate) fn check(packing: Packing) -> Result<()> {
+    if packing.key_bits() <= u128::BITS {
+        return Ok(());
     }
-
-    /// Whether keys have a second word.
-    pub fn is_wide(self) -> bool {
-        self.key_bits() > 64
-    }
-
-    /// Room for so many keys.
-    fn room(self, device: &Arc<Device>, count: usize) -> Result<Keys> {
-        Ok(match self.is_wide() {
-            true => Keys::Double { high: device.allocate(count)?, low: device.allocate(count)? },
-            false => Keys::Wide(device.allocate(count)?),
-        })
-    }
+    let Packing { n, items, .. } = packing;
+    Err(Error::Unsupported { what: format!("a sequence of {n} terms, each one of {items}") })
 }
 
 /// The distinct sequences, ascending, each with edges to where it crosses a border.
@@ -107,8 +86,9 @@ impl SequenceRows {
     /// # Errors
     /// [`Error::Unsupported`] for sequences that no key has room for, for 2^32 of them or more, and for a network without a
     /// root; [`Error::TooLittleMemory`] if they do not fit.
-    pub fn new(network: &ResidentNetwork, weights: &Buffer<u64>, n: u32) -> Result<Self> {
-        let packing = Packing::new(n, network.item_count)?;
+    pub fn new(network: &ResidentNetwork, weights: &Buffer<u64>, n: usize) -> Result<Self> {
+        let packing = Packing::new(n, network.item_count);
+        check(packing)?;
         if !network.has_root {
             let what = "finding sequences in a view that has counts and no documents".to_owned();
             return Err(Error::Unsupported { what });
@@ -124,7 +104,7 @@ impl SequenceRows {
         let edges = sorted.first.expect("lists went along");
         let edge_starts = Marks::of_heads(&sorted.keys, count)?.places()?;
         let rows = edge_starts.len() - 1;
-        let keys = packing.room(device, rows)?;
+        let keys = room(packing, device, rows)?;
         let ((high, low), (row_high, row_low)) = (words(&sorted.keys), words(&keys));
         device.launch(
             &TAKE_KEYS,
@@ -136,7 +116,7 @@ impl SequenceRows {
                 row_high.into(),
                 row_low.into(),
                 (rows as u32).into(),
-                u32::from(packing.is_wide()).into(),
+                u32::from(is_wide(packing)).into(),
             ],
         )?;
         Ok(Self { packing, count: rows, keys, edge_starts, edges })
@@ -206,7 +186,7 @@ impl Windows<'_> {
         if packing.n == 1 {
             return network.device.allocate(1);
         }
-        let wide = packing.is_wide();
+        let wide = is_wide(*packing);
         let words = if wide { 4 } else { 2 };
         let ends = network.device.allocate(words * network.rule_count as usize)?;
         for level in network.levels.windows(2).rev() {
@@ -221,7 +201,7 @@ impl Windows<'_> {
                     level[0].into(),
                     count.into(),
                     network.rule_count.into(),
-                    packing.n.into(),
+                    (packing.n as u32).into(),
                     packing.bits.into(),
                     u32::from(wide).into(),
                 ],
@@ -258,7 +238,7 @@ impl Windows<'_> {
             return Err(Error::Unsupported { what: format!("sorting {count} sequences") });
         }
         let count = count as usize;
-        let keys = packing.room(device, count)?;
+        let keys = room(*packing, device, count)?;
         let lists = device.allocate(count)?;
         let (high, low) = words(&keys);
         for source in [&bodies, &root] {
@@ -277,9 +257,9 @@ impl Windows<'_> {
                     (source.symbols.len() as u32).into(),
                     (source.starts.len() as u32 - 1).into(),
                     network.rule_count.into(),
-                    packing.n.into(),
+                    (packing.n as u32).into(),
                     packing.bits.into(),
-                    u32::from(packing.is_wide()).into(),
+                    u32::from(is_wide(*packing)).into(),
                     u32::from(source.in_root).into(),
                     (source.first_tile as u32).into(),
                 ],
@@ -308,7 +288,7 @@ impl Windows<'_> {
                 (length as u32).into(),
                 (source.starts.len() as u32 - 1).into(),
                 network.rule_count.into(),
-                packing.n.into(),
+                (packing.n as u32).into(),
                 u32::from(source.in_root).into(),
                 (source.first_tile as u32).into(),
             ],
@@ -324,7 +304,7 @@ mod tests {
     use tadoc_core::Network;
 
     use super::*;
-    use crate::reference::sequences::{documents_of_rules, packed};
+    use crate::reference::sequences::documents_of_rules;
     use crate::testing::device;
     use tadoc_testing::networks::{Shape, chain, counts_only, frequent, index, shapes};
 
@@ -341,15 +321,14 @@ mod tests {
     }
 
     /// Checks rows, counts and edges against the documents written out.
-    fn check(device: &Arc<Device>, network: &Network, n: u32) -> Result<(), TestCaseError> {
+    fn check(device: &Arc<Device>, network: &Network, n: usize) -> Result<(), TestCaseError> {
         let resident = ResidentNetwork::new(device, network).unwrap();
         let of_rules = documents_of_rules(device, &resident);
         let weights: Vec<u64> = of_rules.iter().map(|documents| documents.values().sum()).collect();
         let weights = device.upload(&weights).unwrap();
         let rows = SequenceRows::new(&resident, &weights, n).unwrap();
-        let bits = rows.packing.bits;
-        let wanted = index(network, n as usize);
-        let keys: Vec<u128> = wanted.keys().map(|sequence| packed(sequence, bits)).collect();
+        let wanted = index(network, n);
+        let keys: Vec<u128> = wanted.keys().map(|sequence| rows.packing.pack(sequence)).collect();
         prop_assert_eq!(numbers(device, &rows.keys), keys);
         prop_assert_eq!(rows.count, wanted.len());
         let counts = device.download(&rows.counts(&weights).unwrap()).unwrap();
@@ -381,7 +360,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
         #[test]
-        fn rows_are_those_of_the_documents(shape in shapes(), n in 1..=LONGEST) {
+        fn rows_are_those_of_the_documents(shape in shapes(), n in 1..=5_usize) {
             let Some(device) = device() else { return Ok(()) };
             check(&device, &shape.network(), n)?;
         }
@@ -391,7 +370,7 @@ mod tests {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
         #[test]
-        fn keys_of_every_width(shape in shapes(), n in 1..=LONGEST, width in 1..=14_u32, more in 0..3_u32) {
+        fn keys_of_every_width(shape in shapes(), n in 1..=5_usize, width in 1..=14_u32, more in 0..3_u32) {
             let Some(device) = device() else { return Ok(()) };
             // Around powers of two, where items fill their bits.
             let items = (1 << width) - 1 + more;
@@ -443,10 +422,10 @@ mod tests {
 
     #[test]
     fn what_no_key_has_room_for_is_refused() {
-        assert_eq!(Packing::new(5, 1 << 25).unwrap().key_bits(), 125);
-        assert!(Packing::new(2, 1 << 31).is_ok_and(|packing| !packing.is_wide()));
-        assert!(Packing::new(5, (1 << 25) + 1).is_err());
-        assert!(Packing::new(0, 3).is_err() && Packing::new(6, 3).is_err());
+        assert_eq!(Packing::new(5, 1 << 25).key_bits(), 125);
+        assert!(super::check(Packing::new(5, 1 << 25)).is_ok());
+        assert!(!is_wide(Packing::new(2, 1 << 31)));
+        assert!(super::check(Packing::new(5, (1 << 25) + 1)).is_err());
         let Some(device) = device() else { return };
         let bare = ResidentNetwork::new(&device, &counts_only(&chain(9, 2))).unwrap();
         let weights = device.zeroed(9).unwrap();

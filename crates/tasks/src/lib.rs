@@ -41,6 +41,7 @@ pub mod work;
 
 pub use cpu::CpuBackend;
 pub use custom::{CustomTask, Phases};
+pub use select::choose;
 pub use tadoc_core::{Error, Result};
 pub use tasks::{answer_with, check};
 pub use weights::{Weights, root_counts};

@@ -4,7 +4,7 @@
 //! bottom-up the entries of the tables that it meets, after all tables have been made. For tasks over the whole corpus there is nothing to weigh:
 //! weights visit every symbol once, tables no fewer.
 
-use tadoc_core::{Network, Strategy};
+use tadoc_core::{Limits, Network, Strategy, Task};
 
 use crate::Result;
 use crate::bounds::Bound;
@@ -15,6 +15,9 @@ use crate::work::Work;
 /// Documents are sampled until they have so many symbols, or this part of all.
 const SAMPLED_SYMBOLS: u64 = 1 << 14;
 const SAMPLED_PART: u64 = 64;
+
+/// Why what is asked of the whole corpus goes top-down.
+pub const OVER_ALL: &str = "weights visit every symbol once, tables no fewer";
 
 /// What a step costs, in the same unit: a symbol looked at, a rule gone into, a table gone into, an entry of it read, and one made. Only the
 /// proportions matter.
@@ -47,6 +50,32 @@ impl Estimate {
             self.bottom_up / 1e6
         )
     }
+}
+
+/// The strategy that was asked for; else top-down for tasks that have nothing to weigh, and what
+/// `estimate` finds for those that ask of each document. With the reason for it.
+///
+/// # Errors
+/// What `estimate` gives.
+pub fn choose(
+    task: Task,
+    limits: &Limits,
+    estimate: impl FnOnce() -> Result<(Strategy, String)>,
+) -> Result<(Strategy, String)> {
+    if let Some(strategy) = limits.strategy {
+        return Ok((strategy, String::new()));
+    }
+    let reason = match task {
+        Task::InvertedIndex | Task::TermVector | Task::TfIdf(_) => return estimate(),
+        Task::RankedInvertedIndex { .. } => {
+            "a sequence has few places, and the documents of a rule are known"
+        }
+        Task::SequenceCountPerDocument { .. } => {
+            "a sequence is in few rules, so tables save little"
+        }
+        _ => OVER_ALL,
+    };
+    Ok((Strategy::TopDown, reason.to_string()))
 }
 
 /// Estimates what it costs to visit the terms of every document; `bounds` are those of rules.

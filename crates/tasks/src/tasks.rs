@@ -71,50 +71,29 @@ fn answer_in(
 ) -> Result<Answered> {
     check(view, task)?;
     let network = view.network();
-    match task {
-        Task::WordCount | Task::Sort => {
-            let (strategy, reason) = over_all(limits);
-            let answer = count(work, network, task, strategy, limits)?;
-            Ok(Answered { answer, strategy, reason })
-        }
-        Task::SequenceCount { .. }
-        | Task::SequenceCountPerDocument { .. }
-        | Task::RankedInvertedIndex { .. }
-        | Task::Cooccurrence { .. }
-        | Task::Collocations { .. } => {
-            let (strategy, reason) = match limits.strategy {
-                Some(strategy) => (strategy, String::new()),
-                None => (Strategy::TopDown, sequences::reason(task).to_string()),
-            };
-            let answer = sequences::answer(work, network, task, strategy, limits)?;
-            Ok(Answered { answer, strategy, reason })
-        }
-        Task::InvertedIndex | Task::TermVector | Task::TfIdf(_)
-            if let Some(document) = sole_document(network) =>
-        {
-            let (strategy, reason) = over_all(limits);
+    let sole = sole_document(network);
+    let over_all = || Ok((Strategy::TopDown, select::OVER_ALL.to_string()));
+    let is_long = network.length() > u32::MAX.into();
+    if matches!(task, Task::InvertedIndex | Task::TermVector | Task::TfIdf(_)) && sole.is_none() {
+        return match is_long {
+            false => of_documents::<u32>(work, network, task, limits, sizes),
+            true => of_documents::<u64>(work, network, task, limits, sizes),
+        };
+    }
+    let (strategy, reason) = select::choose(task, limits, over_all)?;
+    let answer = match (task, sole) {
+        (Task::WordCount | Task::Sort, _) => count(work, network, task, strategy, limits),
+        (Task::InvertedIndex | Task::TermVector | Task::TfIdf(_), Some(document)) => {
             let weights = weights_by(work, network, strategy)?;
             // A term may occur as often as there are items.
-            let answer = match network.length() <= u32::MAX.into() {
-                true => of_sole_document::<u32>(work, network, &weights, document, task, limits),
-                false => of_sole_document::<u64>(work, network, &weights, document, task, limits),
-            };
-            Ok(Answered { answer: answer?, strategy, reason })
+            match is_long {
+                false => of_sole_document::<u32>(work, network, &weights, document, task, limits),
+                true => of_sole_document::<u64>(work, network, &weights, document, task, limits),
+            }
         }
-        _ if network.length() <= u32::MAX.into() => {
-            of_documents::<u32>(work, network, task, limits, sizes)
-        }
-        _ => of_documents::<u64>(work, network, task, limits, sizes),
-    }
-}
-
-/// The strategy for what is asked of the whole corpus, and why.
-fn over_all(limits: &Limits) -> (Strategy, String) {
-    let reason = "weights visit every symbol once, tables no fewer";
-    match limits.strategy {
-        Some(strategy) => (strategy, String::new()),
-        None => (Strategy::TopDown, reason.to_string()),
-    }
+        _ => sequences::answer(work, network, task, strategy, limits),
+    };
+    Ok(Answered { answer: answer?, strategy, reason })
 }
 
 /// How often every term occurs.
@@ -218,13 +197,10 @@ fn of_documents<K: Key<Count: Cell>>(
     sizes: Sizes,
 ) -> Result<Answered> {
     let mut terms = TermsOf::<K>::new(work, network)?;
-    let (strategy, reason) = match limits.strategy {
-        Some(strategy) => (strategy, String::new()),
-        None => {
-            let estimate = select::per_document(work, network, terms.bounds())?;
-            (estimate.cheaper(), estimate.reason())
-        }
-    };
+    let (strategy, reason) = select::choose(task, limits, || {
+        let estimate = select::per_document(work, network, terms.bounds())?;
+        Ok((estimate.cheaper(), estimate.reason()))
+    })?;
     if strategy == Strategy::BottomUp {
         terms = terms.with_tables(work)?;
     }

@@ -16,6 +16,7 @@ use std::ops::Range;
 
 use crate::Result;
 use crate::archive::Timestamp;
+use crate::usize_of;
 
 pub use self::texts::{Names, Texts};
 
@@ -163,4 +164,34 @@ pub trait Answer: Send + Sync {
         let _ = labels;
         None
     }
+}
+
+/// Calls `each` with a place and those of its rows that are in a range, for every place that has
+/// some; `ends` says where the rows of each end.
+///
+/// # Panics
+/// If the range ends behind the last place.
+pub fn for_each_run(ends: &[u64], rows: Range<u64>, mut each: impl FnMut(usize, Range<usize>)) {
+    let mut place = ends.partition_point(|&end| end <= rows.start);
+    let mut at = rows.start;
+    while at < rows.end {
+        let end = ends[place].min(rows.end);
+        if at < end {
+            each(place, usize_of(at)..usize_of(end));
+        }
+        at = end;
+        place += 1;
+    }
+}
+
+/// The column of every term in a matrix, where those that occur have one, in their order; and how
+/// many columns there are. `occurring` may repeat terms.
+pub fn matrix_columns(terms: u32, occurring: impl Iterator<Item = u32>) -> (Vec<u32>, u64) {
+    let mut columns = vec![0_u32; terms as usize];
+    occurring.for_each(|term| columns[term as usize] = 1);
+    let mut count = 0;
+    for column in &mut columns {
+        count += std::mem::replace(column, count);
+    }
+    (columns, count.into())
 }

@@ -11,17 +11,14 @@ use std::sync::Arc;
 use super::columns::{
     SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS, TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS,
 };
-use super::{Answer, Column, Entries, Labels, Position, Rows, Value};
-use crate::Result;
-use crate::task::LONGEST_SEQUENCE;
+use super::{Answer, Column, Entries, Labels, Position, Rows, Value, for_each_run, matrix_columns};
+use crate::{Packing, Result};
 
-/// Sequences of terms, each packed into an integer of 128 bits, the first term in the highest bits.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// Sequences of terms, each packed into an integer of 128 bits.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sequences {
-    /// Terms of a sequence.
-    pub n: usize,
-    /// Bits of a term.
-    pub bits: u32,
+    /// How they are packed.
+    pub packing: Packing,
     /// The lower 64 bits of each.
     pub low: Vec<u64>,
     /// The higher 64 bits of each; none where 64 are enough.
@@ -29,6 +26,11 @@ pub struct Sequences {
 }
 
 impl Sequences {
+    /// None yet.
+    pub fn new(packing: Packing) -> Self {
+        Self { packing, low: Vec::new(), high: Vec::new() }
+    }
+
     /// How many there are.
     pub fn len(&self) -> usize {
         self.low.len()
@@ -53,7 +55,7 @@ impl Sequences {
     #[inline]
     pub fn push(&mut self, packed: u128) {
         self.low.push(packed as u64);
-        if self.n as u32 * self.bits > 64 {
+        if self.packing.key_bits() > 64 {
             self.high.push((packed >> 64) as u64);
         }
     }
@@ -66,14 +68,9 @@ impl Sequences {
 
     #[inline]
     fn show(&self, labels: Labels<'_>, place: usize, each: impl FnOnce(Value<'_>)) {
-        let mut packed = self.packed(place);
-        let mask = (1_u128 << self.bits) - 1;
-        let mut terms: [&[u8]; LONGEST_SEQUENCE] = [&[]; LONGEST_SEQUENCE];
-        for term in terms[..self.n].iter_mut().rev() {
-            *term = labels.terms.get((packed & mask) as u32);
-            packed >>= self.bits;
-        }
-        each(Value::Terms(&terms[..self.n]));
+        let packed = self.packed(place);
+        let digit = |shift, bits| (packed >> shift & ((1_u128 << bits) - 1)) as u32;
+        self.packing.show(labels, self.packing.terms(digit), |terms| each(Value::Terms(terms)));
     }
 }
 
@@ -246,21 +243,6 @@ impl TableAnswer {
     }
 }
 
-/// Calls `each` with a place and those of its entries that are in a range, for every place that has some; `ends` says where
-/// the entries of each end.
-fn for_each_run(ends: &[u64], rows: Range<u64>, mut each: impl FnMut(usize, Range<usize>)) {
-    let mut place = ends.partition_point(|&end| end <= rows.start);
-    let mut at = rows.start;
-    while at < rows.end {
-        let end = ends[place].min(rows.end);
-        if at < end {
-            each(place, at as usize..end as usize);
-        }
-        at = end;
-        place += 1;
-    }
-}
-
 /// All rows of a table, with what its numbers stand for.
 struct TableRows<'a> {
     answer: &'a TableAnswer,
@@ -329,15 +311,9 @@ struct TableEntries<'a> {
 
 impl<'a> TableEntries<'a> {
     fn new(rows: TableRows<'a>, vectors: &'a VectorTable) -> Self {
-        let mut columns = vec![0_u32; rows.labels.terms.len() as usize];
-        for &term in &vectors.items {
-            columns[term as usize] = 1;
-        }
-        let mut count = 0;
-        for column in &mut columns {
-            count += std::mem::replace(column, count);
-        }
-        Self { rows, vectors, columns, column_count: count.into() }
+        let terms = vectors.items.iter().copied();
+        let (columns, column_count) = matrix_columns(rows.labels.terms.len(), terms);
+        Self { rows, vectors, columns, column_count }
     }
 }
 
@@ -444,7 +420,9 @@ mod tests {
     }
 
     fn sequences(bits: u32, rows: &[&[u128]]) -> Sequences {
-        let mut sequences = Sequences { n: rows[0].len(), bits, ..Sequences::default() };
+        let packing = Packing::new(rows[0].len(), 1 << (bits - 1) | 1);
+        assert_eq!(packing.bits, bits);
+        let mut sequences = Sequences::new(packing);
         for row in rows {
             sequences.push(row.iter().fold(0, |packed, term| packed << bits | term));
         }

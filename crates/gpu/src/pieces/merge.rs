@@ -42,11 +42,10 @@ impl<K: Packed> Merge<K> {
 
     /// A sequence of items as a key.
     pub(super) fn pack(&self, items: &[u32]) -> K {
-        let bits = match &self.keys {
-            Keys::Terms(_) => 0,
-            Keys::Sequences(sequences) => sequences.bits,
-        };
-        fitting(items.iter().fold(0, |packed, &item| packed << bits | u128::from(item)))
+        fitting(match &self.keys {
+            Keys::Terms(_) => items[0].into(),
+            Keys::Sequences(sequences) => sequences.packing.pack(items),
+        })
     }
 
     pub(super) fn add_count(&mut self, key: K, count: u64) -> Result<()> {

@@ -15,10 +15,11 @@ mod merge;
 use std::ops::Range;
 
 use tadoc_core::answer::tables::{Keys, Sequences, Table};
-use tadoc_core::{Limits, Network, Task};
+use tadoc_core::{Limits, Network, Packing, Task};
 
 use self::merge::{Merge, Packed};
 use crate::error::{Error, Result};
+use crate::sequences;
 
 /// What answers a task on a network that may be too large for it, which it says as [`Error::TooLittleMemory`].
 pub(crate) trait Runner {
@@ -54,20 +55,15 @@ pub(crate) fn answer(
             Work::<u32>::new(network, task, limits, keys).answer(runner)
         }
         _ => {
-            let bits = bits_for(network.grammar().token_count());
-            let keys = Keys::Sequences(Sequences { n, bits, ..Sequences::default() });
-            match n as u32 * bits {
+            let packing = Packing::new(n, network.grammar().token_count());
+            sequences::check(packing)?;
+            let keys = Keys::Sequences(Sequences::new(packing));
+            match packing.key_bits() {
                 ..=64 => Work::<u64>::new(network, task, limits, keys).answer(runner),
-                65..=128 => Work::<u128>::new(network, task, limits, keys).answer(runner),
-                wide => Err(Error::Unsupported { what: format!("a sequence of {wide} bits") }),
+                _ => Work::<u128>::new(network, task, limits, keys).answer(runner),
             }
         }
     }
-}
-
-/// Bits that a number below `count` needs, at least one.
-fn bits_for(count: u32) -> u32 {
-    (u32::BITS - count.saturating_sub(1).leading_zeros()).max(1)
 }
 
 /// A task that is being answered in pieces.

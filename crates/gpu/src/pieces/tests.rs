@@ -71,13 +71,13 @@ fn network(seed: u64, parts: usize, documents: usize) -> Network {
 /// The answer to a task by expanding everything.
 fn plain(network: &Network, task: Task, limits: &Limits) -> Table {
     let (n, grammar) = (task.terms_of_a_key(), network.grammar());
-    let bits = bits_for(grammar.token_count());
+    let packing = Packing::new(n, grammar.token_count());
     // Counts by key and document.
     let mut found: BTreeMap<u128, BTreeMap<u32, u32>> = BTreeMap::new();
     for document in 0..grammar.document_count() {
         let items: Vec<u32> = grammar.expand(grammar.document(document)).collect();
         for window in items.windows(n) {
-            let key = window.iter().fold(0, |key, &item| key << bits | u128::from(item));
+            let key = packing.pack(window);
             *found.entry(key).or_default().entry(document as u32).or_default() += 1;
         }
     }
@@ -91,7 +91,7 @@ fn plain(network: &Network, task: Task, limits: &Limits) -> Table {
             | Task::RankedInvertedIndex { .. }
     );
     let mut keys = match is_sequence {
-        true => Keys::Sequences(Sequences { n, bits, ..Sequences::default() }),
+        true => Keys::Sequences(Sequences::new(packing)),
         false => Keys::Terms(Vec::new()),
     };
     match task {

@@ -5,11 +5,6 @@ use std::collections::BTreeMap;
 use crate::device::Device;
 use crate::network::ResidentNetwork;
 
-/// A sequence as a key.
-pub fn packed(sequence: &[u32], bits: u32) -> u128 {
-    sequence.iter().fold(0, |key, &item| key << bits | u128::from(item))
-}
-
 /// For each rule of a network as it is on a device, in which documents it occurs, with how often.
 pub fn documents_of_rules(device: &Device, network: &ResidentNetwork) -> Vec<BTreeMap<u32, u64>> {
     let download = |values| device.download(values).unwrap();

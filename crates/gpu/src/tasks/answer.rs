@@ -1,13 +1,14 @@
 //! Answers as they lie on a device, and as plain tables.
 
 use rayon::prelude::*;
+use tadoc_core::Packing;
 use tadoc_core::answer::tables::{self, CountTable, DocumentTable, VectorTable};
 
 use crate::device::{Buffer, Device};
 use crate::error::Result;
 use crate::lists::Table;
 use crate::primitives::sort::Keys;
-use crate::sequences::{Packing, SequenceRows};
+use crate::sequences::SequenceRows;
 
 /// The answer of a task, on the device and in the order that the task has. What `least` and `top` leave out of rows is still
 /// there, and is left out when it is downloaded.
@@ -80,7 +81,7 @@ fn sequences(device: &Device, packing: Packing, keys: &Keys) -> Result<tables::S
         Keys::Wide(low) => (Vec::new(), device.download(low)?),
         Keys::Narrow(_) => unreachable!("keys of sequences have 64 bits or 128"),
     };
-    Ok(tables::Sequences { n: packing.n as usize, bits: packing.bits, low, high })
+    Ok(tables::Sequences { packing, low, high })
 }
 
 /// Some keys of many, in their order.
@@ -90,8 +91,7 @@ fn picked(keys: tables::Keys, places: impl Iterator<Item = usize>) -> tables::Ke
             tables::Keys::Terms(places.map(|place| terms[place]).collect())
         }
         tables::Keys::Sequences(all) => {
-            let (n, bits) = (all.n, all.bits);
-            let mut some = tables::Sequences { n, bits, ..tables::Sequences::default() };
+            let mut some = tables::Sequences::new(all.packing);
             places.for_each(|place| some.push(all.packed(place)));
             tables::Keys::Sequences(some)
         }

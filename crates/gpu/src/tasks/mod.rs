@@ -51,7 +51,7 @@ pub fn run(network: &ResidentNetwork, task: Task, limits: &Limits) -> Result<Dev
     let Limits { least, top, .. } = *limits;
     let top = top.unwrap_or(usize::MAX);
     let strategy = limits.strategy.unwrap_or(Strategy::TopDown);
-    let n = task.terms_of_a_key() as u32;
+    let n = task.terms_of_a_key();
     Ok(match task {
         Task::WordCount => {
             let ranked = rank::by_count(count_items(network, strategy)?, network.length)?;
@@ -195,7 +195,7 @@ struct Sequences {
 }
 
 impl Sequences {
-    fn new(network: &ResidentNetwork, n: u32) -> Result<Self> {
+    fn new(network: &ResidentNetwork, n: usize) -> Result<Self> {
         let weights = Weights::new(network)?;
         let rows = SequenceRows::new(network, &weights.lists, n)?;
         Ok(Self { weights, rows })

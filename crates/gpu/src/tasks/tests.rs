@@ -18,9 +18,10 @@ fn key(keys: &Keys, place: usize) -> Vec<u32> {
         Keys::Terms(terms) => vec![terms[place]],
         Keys::Sequences(sequences) => {
             let packed = sequences.packed(place);
-            let mask = (1_u128 << sequences.bits) - 1;
-            let shift = |item: usize| sequences.bits as usize * (sequences.n - 1 - item);
-            (0..sequences.n).map(|item| (packed >> shift(item) & mask) as u32).collect()
+            let digit = |shift, bits| (packed >> shift & ((1_u128 << bits) - 1)) as u32;
+            let mut terms: Vec<u32> = sequences.packing.terms(digit).collect();
+            terms.reverse();
+            terms
         }
     }
 }

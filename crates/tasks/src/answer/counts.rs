@@ -4,9 +4,9 @@ use std::iter::once;
 use std::ops::Range;
 
 use tadoc_core::answer::columns::TERM_COUNTS;
-use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value, for_each_run};
 
-use super::{for_each_run, next_block};
+use super::next_block;
 use crate::Result;
 use crate::entry::Key;
 use crate::rank::{KEYS, RUNS};
@@ -50,7 +50,7 @@ impl<K: Key> Rows for RankedRows<'_, K> {
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for_each_run(&self.ends, rows, |run, rows| {
             let count = Value::Count(self.runs[run][0]);
-            for row in rows.start as usize..rows.end as usize {
+            for row in rows {
                 let texts = self.labels.terms;
                 texts.ask_ahead(self.keys, row, |key| once(key.number()));
                 each(&[Value::Text(texts.get(self.keys[row].number())), count]);

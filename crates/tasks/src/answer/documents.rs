@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tadoc_core::answer::columns::TERM_DOCUMENTS;
-use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
+use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value, for_each_run};
 
-use super::{for_each_run, next_block};
+use super::next_block;
 use crate::Result;
 use crate::check::are_ends;
 use crate::entry::Key;
@@ -75,7 +75,7 @@ impl<K: Key> Rows for IndexRows<'_, K> {
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         for_each_run(self.ends, rows, |place, rows| {
             let term = Value::Text(self.labels.terms.get(self.keys[place].number()));
-            for &document in &self.documents[rows.start as usize..rows.end as usize] {
+            for &document in &self.documents[rows] {
                 let number = self.numbers[document as usize];
                 each(&[term, Value::Text(self.labels.documents.get(number))]);
             }

@@ -7,9 +7,10 @@ use std::sync::Arc;
 
 use bytemuck::Pod;
 use tadoc_core::answer::columns::{TERM_VECTORS, TERM_WEIGHTS};
-use tadoc_core::answer::{Answer, Column, Entries, Labels, Position, Rows, Value};
+use tadoc_core::answer::{
+    Answer, Column, Entries, Labels, Position, Rows, Value, for_each_run, matrix_columns,
+};
 
-use super::for_each_run;
 use crate::Result;
 use crate::entry::Key;
 use crate::vectors::{CELLS, ENDS, KEYS};
@@ -117,11 +118,11 @@ impl<K: Key, C: Cell> VectorRows<'_, K, C> {
         for_each_run(&self.ends, rows, |place, rows| {
             let vectors = &self.vectors[place];
             let before = self.ends[place] - vectors.rows();
+            let rows = rows.start as u64 - before..rows.end as u64 - before;
             let ends = vectors.section::<u64>(ENDS);
             let keys = vectors.section::<K>(KEYS);
             let cells = vectors.section::<C>(CELLS);
-            for_each_run(ends, rows.start - before..rows.end - before, |document, rows| {
-                let rows = rows.start as usize..rows.end as usize;
+            for_each_run(ends, rows, |document, rows| {
                 for (place, cell) in rows.clone().zip(&cells[rows]) {
                     each(vectors.first as usize + document, keys, place, cell.value());
                 }
@@ -160,16 +161,10 @@ struct VectorEntries<'a, K, C> {
 
 impl<'a, K: Key, C: Cell> VectorEntries<'a, K, C> {
     fn new(rows: VectorRows<'a, K, C>) -> Self {
-        let mut columns = vec![0_u32; rows.labels.terms.len() as usize];
-        for vectors in rows.vectors {
-            let keys = vectors.section::<K>(KEYS);
-            keys.iter().for_each(|key| columns[key.number() as usize] = 1);
-        }
-        let mut count = 0;
-        for column in &mut columns {
-            count += std::mem::replace(column, count);
-        }
-        Self { rows, columns, column_count: count.into() }
+        let terms = rows.vectors.iter().flat_map(|vectors| vectors.section::<K>(KEYS));
+        let terms = terms.map(|key| key.number());
+        let (columns, column_count) = matrix_columns(rows.labels.terms.len(), terms);
+        Self { rows, columns, column_count }
     }
 }
 

@@ -11,11 +11,10 @@ use rayon::prelude::*;
 use tadoc_core::answer::columns::PAIR_SCORES;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
 use tadoc_core::parallel::{self, Idle};
-use tadoc_core::{Limits, Measure};
+use tadoc_core::{Limits, Measure, Packing};
 
 use super::counts::{Counter, Occurrences};
 use super::keys::Key;
-use super::labels::Packing;
 use super::pairs::Pairs;
 use super::source::Source;
 use crate::Result;
@@ -159,7 +158,7 @@ fn are_ranked(block: Block<'_>, packing: Packing) -> Option<bool> {
     Some(
         block.section::<u64>(COUNTS)?.len() == ranked.len()
             && ranked.is_sorted_by(|one, other| one < other)
-            && ranked.iter().all(|&[_, pair]| packing.is_sequence(pair)),
+            && ranked.iter().all(|&[_, pair]| pair.is_sequence(packing)),
     )
 }
 
@@ -183,11 +182,11 @@ impl Rows for CollocationRows<'_> {
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
         let Collocations { packing, scale, .. } = self.collocations;
         for row in rows.start as usize..rows.end as usize {
-            let terms = |[_, pair, _]: [u64; 3]| packing.terms(pair);
+            let terms = |[_, pair, _]: [u64; 3]| pair.terms(*packing);
             self.labels.terms.ask_ahead(&self.rows, row, terms);
             let [_, pair, count] = self.rows[row];
             let counts = scale.counts(pair, count);
-            packing.show(self.labels, pair, |terms| {
+            packing.show(self.labels, pair.terms(*packing), |terms| {
                 let [first, second] = [terms[0], terms[1]].map(Value::Text);
                 each(&[
                     first,

@@ -9,13 +9,12 @@
 
 use std::marker::PhantomData;
 
-use tadoc_core::Limits;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 use tadoc_core::parallel::Idle;
+use tadoc_core::{Limits, Packing};
 
 use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
 use super::keys::Key;
-use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
 use super::runs::{RankedPosition, RunRows, Shape, are_ranked, put_ranked};
 use super::sort::{Record, Sorter};
@@ -54,10 +53,10 @@ impl<H: Key> Occurrences<H> {
         let longest = source.network().length();
         let are_windows = |operation: usize, block: Block<'_>| match stretches[operation] {
             Stretch::Root(_) => {
-                are_grouped::<K, H, ()>(block, layout, |key, ()| packing.is_sequence(key))
+                are_grouped::<K, H, ()>(block, layout, |key, ()| key.is_sequence(packing))
             }
             Stretch::Rules(_) => are_grouped::<K, H, u64>(block, layout, |key, weight| {
-                packing.is_sequence(key) && weight <= longest
+                key.is_sequence(packing) && weight <= longest
             }),
         };
         let of_root_at_once = Groupings::<H, ()>::new(layout, most);

@@ -7,10 +7,11 @@ use std::marker::PhantomData;
 
 use tadoc_core::parallel::Idle;
 
+use tadoc_core::Packing;
+
 use super::buckets::{Layout, Piece};
 use super::counts::{Counter, Occurrences};
 use super::keys::Key;
-use super::labels::Packing;
 use super::source::Sequences;
 use crate::Result;
 use crate::work::{Block, Blocks, Work};

@@ -6,6 +6,7 @@
 use std::fmt::Debug;
 
 use bytemuck::Pod;
+use tadoc_core::Packing;
 
 /// Bits of a tag.
 pub(super) const TAG_BITS: u32 = 4;
@@ -45,6 +46,18 @@ pub(super) trait Key: Pod + Ord + Default + Debug + Send + Sync {
 
     /// A number with so many zero bits below it. Bits that do not fit are lost.
     fn shifted(number: u32, bits: u32) -> Self;
+
+    /// The terms of a sequence, the last one first.
+    #[inline]
+    fn terms(self, packing: Packing) -> impl Iterator<Item = u32> {
+        packing.terms(move |shift, bits| self.digit(shift, bits))
+    }
+
+    /// Whether it is a sequence of terms.
+    #[inline]
+    fn is_sequence(self, packing: Packing) -> bool {
+        is_masked(self, packing.key_bits()) && self.terms(packing).all(|term| term < packing.items)
+    }
 
     /// The same number in the widest form.
     fn wide(self) -> Wide;
@@ -188,11 +201,6 @@ pub(super) fn is_masked<K: Key>(key: K, bits: u32) -> bool {
     key.and(K::mask(bits)) == key
 }
 
-/// Bits that a number below `count` needs, at least one.
-pub(super) fn bits_for(count: u32) -> u32 {
-    (u32::BITS - count.saturating_sub(1).leading_zeros()).max(1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -254,11 +262,5 @@ mod tests {
         assert_eq!(wide.to::<u128>(), u128::MAX - 1);
         assert_eq!(wide.to::<u64>(), u64::MAX - 1);
         assert_eq!(77_u64.to::<Wide>(), [0, 77]);
-    }
-
-    #[test]
-    fn bits_are_enough() {
-        assert_eq!([0, 1, 2, 3, 4, 5].map(bits_for), [1, 1, 1, 2, 2, 3]);
-        assert_eq!(bits_for(u32::MAX), 32);
     }
 }

@@ -7,7 +7,7 @@
 //!
 //! # Modules
 //!
-//! `keys` packs sequences into integers and `labels` shows them as terms. `ends`, `windows`, `tables` and `source` make the sequences of root and
+//! `keys` packs sequences into integers, by [`Packing`]. `ends`, `windows`, `tables` and `source` make the sequences of root and
 //! rules, in either direction, and `weights` says how often rules occur. `buckets` partitions records by their keys, `sort` sorts them, and
 //! `ranking` puts rows by count. `counts`, `per_document` and `ranked` have a task each, with its cost.
 
@@ -17,7 +17,6 @@ mod counts;
 mod ends;
 mod frequent;
 mod keys;
-mod labels;
 mod pairs;
 mod per_document;
 mod ranked;
@@ -33,13 +32,12 @@ mod weights;
 mod windows;
 
 use tadoc_core::answer::Answer;
-use tadoc_core::{Limits, Network, Strategy, Task};
+use tadoc_core::{Limits, Network, Packing, Strategy, Task};
 
 use self::buckets::MOST_BUCKET_BITS;
 use self::collocations::Collocations;
 use self::counts::SequenceCounts;
-use self::keys::{Key, TAG_BITS, Wide, bits_for};
-use self::labels::Packing;
+use self::keys::{Key, TAG_BITS, Wide};
 use self::pairs::Pairs;
 use self::per_document::SequenceVectors;
 use self::ranked::RankedIndex;
@@ -83,19 +81,6 @@ impl Budget {
     }
 }
 
-/// Why a task over sequences goes top-down if nothing else is asked for.
-pub(crate) fn reason(task: Task) -> &'static str {
-    match task {
-        Task::RankedInvertedIndex { .. } => {
-            "a sequence has few places, and the documents of a rule are known"
-        }
-        Task::SequenceCountPerDocument { .. } => {
-            "a sequence is in few rules, so tables save little"
-        }
-        _ => "weights visit every symbol once, tables no fewer",
-    }
-}
-
 /// Answers one of the tasks over sequences or pairs.
 pub(crate) fn answer(
     work: &mut Work<'_>,
@@ -106,7 +91,7 @@ pub(crate) fn answer(
 ) -> Result<Box<dyn Answer>> {
     let n = task.terms_of_a_key();
     let items = network.grammar().token_count();
-    let packing = Packing { n, bits: bits_for(items), items };
+    let packing = Packing::new(n, items);
     let asked = Asked { packing, task, strategy, limits };
     match packing.key_bits() {
         // Two terms always fit.
@@ -114,18 +99,17 @@ pub(crate) fn answer(
             asked.answer_pairs(work, network)
         }
         ..=64 => asked.answer::<u64, u64>(work, network),
-        65..=128 if packing.fits::<u64>() => asked.answer::<u128, u64>(work, network),
+        65..=128 if fits::<u64>(packing) => asked.answer::<u128, u64>(work, network),
         65..=128 => asked.answer::<u128, u128>(work, network),
         _ => asked.answer::<Wide, Wide>(work, network),
     }
 }
 
-impl Packing {
-    /// Whether a narrow key has room for all of a sequence but the bits that choose a bucket, and for all but one of its terms with a tag.
-    fn fits<H: Key>(self) -> bool {
-        let without_one = (self.n as u32 - 1) * self.bits;
-        self.key_bits() <= H::BITS + MOST_BUCKET_BITS && without_one + TAG_BITS <= H::BITS
-    }
+/// Whether a narrow key has room for all of a sequence but the bits that choose a bucket, and for
+/// all but one of its terms with a tag.
+fn fits<H: Key>(packing: Packing) -> bool {
+    let without_one = packing.key_bits() - packing.bits;
+    packing.key_bits() <= H::BITS + MOST_BUCKET_BITS && without_one + TAG_BITS <= H::BITS
 }
 
 /// What is asked.

@@ -12,9 +12,8 @@ use std::ops::Range;
 
 use tadoc_core::grammar::Slices;
 use tadoc_core::task::WIDEST_WINDOW;
-use tadoc_core::{Array, Network, parallel};
+use tadoc_core::{Array, Network, Packing, parallel};
 
-use super::labels::Packing;
 use super::source::Crossings;
 use super::windows::for_each_document;
 use crate::Result;

@@ -15,12 +15,13 @@ use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 use tadoc_core::parallel::Idle;
 
+use tadoc_core::Packing;
+
 use super::Budget;
 use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
 use super::counts::{Counter, bytes_to_count};
 use super::frequent::Frequent;
 use super::keys::Key;
-use super::labels::Packing;
 use super::ranking::{Counted, Ranking};
 use super::rule_documents::RulesOf;
 use super::runs::{Place, RankedPosition, RunRows, Shape, are_ranked, put_ranked};
@@ -100,7 +101,7 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
         let operations = plan.operations();
         let are_rows = |operation: usize, block: Block<'_>| {
             if operations[operation].is_cut() {
-                let is_record = |key: K, _: u64| packing.is_sequence(key);
+                let is_record = |key: K, _: u64| key.is_sequence(packing);
                 return are_grouped::<K, H, u64>(block, layout, is_record);
             }
             let ends = block.section::<[u32; 2]>(DOCUMENTS)?;
@@ -111,7 +112,7 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
                     .eq(operations[operation].documents.clone())
                     && are_ends(ends.iter().map(|&[_, end]| end.into()), runs.len())
                     && are_ends(runs.iter().map(|&[_, end]| end), keys.len())
-                    && keys.iter().all(|&key| packing.is_sequence(key)),
+                    && keys.iter().all(|&key| key.is_sequence(packing)),
             )
         };
         let groupings = Groupings::<H, u64>::new(layout, most);

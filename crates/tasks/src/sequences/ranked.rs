@@ -16,13 +16,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows, Value};
-use tadoc_core::parallel;
+use tadoc_core::{Packing, parallel};
 
 use super::Budget;
 use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};
 use super::counts::{Counter, Occurrences};
 use super::keys::Key;
-use super::labels::Packing;
 use super::rule_documents::RuleDocuments;
 use super::sort::{Record, Sorter};
 use super::source::{Sequences, Stretch};
@@ -103,7 +102,7 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
         let sites = documents + network.grammar().rule_count();
         let are_sites = |_, block: Block<'_>| {
             are_grouped::<K, H, u32>(block, layout, |key, site| {
-                packing.is_sequence(key) && site < sites
+                key.is_sequence(packing) && site < sites
             })
         };
         let groupings = Groupings::<H, u32>::new(layout, most);
@@ -300,9 +299,9 @@ impl<K: Key, C: Count> Rows for RankedRows<'_, K, C> {
             let mut place = piece.ends.partition_point(|&end| end <= row);
             while row < until {
                 let end = piece.ends[place].min(until);
-                let terms = |key| self.packing.terms(key);
+                let terms = |key: K| key.terms(self.packing);
                 self.labels.terms.ask_ahead(&piece.keys, place, terms);
-                self.packing.show(self.labels, piece.keys[place], |terms| {
+                self.packing.show(self.labels, piece.keys[place].terms(self.packing), |terms| {
                     let sequence = Value::Terms(terms);
                     for &(document, count) in &piece.documents[row..end] {
                         let name = self.labels.documents.get(self.numbers[document as usize]);

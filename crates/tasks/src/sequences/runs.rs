@@ -11,9 +11,10 @@ use std::ops::Range;
 use tadoc_core::answer::columns::{PAIR_COUNTS, SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
 use tadoc_core::answer::{Column, Labels, Rows, Value};
 
+use tadoc_core::Packing;
+
 use super::buckets::Layout;
 use super::keys::Key;
-use super::labels::Packing;
 use crate::check::are_ends;
 use crate::work::{Block, BlockBuilder, Blocks};
 
@@ -48,7 +49,7 @@ pub(super) fn are_ranked<K: Key, H: Key>(
     let runs = block.section::<[u64; 2]>(RUNS)?;
     let least: K = layout.least(buckets.start);
     let is_key = |&key: &H| {
-        layout.is_within(key, buckets.len() as u32) && packing.is_sequence(least.plus(key.to()))
+        layout.is_within(key, buckets.len() as u32) && least.plus(key.to()).is_sequence(packing)
     };
     Some(
         block.section::<u32>(BUCKET)? == [buckets.start]
@@ -231,7 +232,7 @@ impl<K: Key, H: Key> Rows for RunRows<'_, K, H> {
             let keys = place(at)..place(until);
             let mut show = |key: K| {
                 let (document, count) = (Value::Text(run.document), Value::Count(run.count));
-                self.packing.show(self.labels, key, |terms| match self.shape {
+                self.packing.show(self.labels, key.terms(self.packing), |terms| match self.shape {
                     Shape::Sequences => each(&[Value::Terms(terms), count]),
                     Shape::Documents => each(&[Value::Terms(terms), document, count]),
                     Shape::Pairs => each(&[Value::Text(terms[0]), Value::Text(terms[1]), count]),
@@ -243,7 +244,7 @@ impl<K: Key, H: Key> Rows for RunRows<'_, K, H> {
                     let all = blocks.section::<H>(block, KEYS);
                     let whole = |key: H| least.plus(key.to());
                     for place in keys {
-                        let terms = |key| self.packing.terms(whole(key));
+                        let terms = |key| whole(key).terms(self.packing);
                         self.labels.terms.ask_ahead(all, place, terms);
                         show(whole(all[place]));
                     }
@@ -251,7 +252,7 @@ impl<K: Key, H: Key> Rows for RunRows<'_, K, H> {
                 Place::Whole(blocks, block, section) => {
                     let all = blocks.section::<K>(block, section);
                     for place in keys {
-                        self.labels.terms.ask_ahead(all, place, |key| self.packing.terms(key));
+                        self.labels.terms.ask_ahead(all, place, |key| key.terms(self.packing));
                         show(all[place]);
                     }
                 }

@@ -7,10 +7,9 @@
 
 use std::ops::Range;
 
-use tadoc_core::{Network, Strategy};
+use tadoc_core::{Network, Packing, Strategy};
 
 use super::keys::Key;
-use super::labels::Packing;
 use super::tables::Tables;
 use super::windows::Windows;
 use crate::Result;

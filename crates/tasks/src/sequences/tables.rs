@@ -7,10 +7,9 @@
 //!
 //! Cost and pool: a key for each sequence or pair of each rule that has a table.
 
-use tadoc_core::Array;
+use tadoc_core::{Array, Packing};
 
 use super::keys::Key;
-use super::labels::Packing;
 use super::source::Crossings;
 use crate::Result;
 use crate::work::{Starts, Work, level_end};
@@ -61,7 +60,7 @@ impl<K: Key> Tables<K> {
         let at = Starts::At(&starts);
         let grammar = network.grammar().slices();
         let levels = network.levels();
-        let are_sequences = |_, own: &[K], _: &[K]| own.iter().all(|&key| packing.is_sequence(key));
+        let are_sequences = |_, own: &[K], _: &[K]| own.iter().all(|&key| key.is_sequence(packing));
         let entries =
             work.fill_upwards("tables", at, levels, are_sequences, |rules, own, below| {
                 let first = at.of(rules.start);

@@ -9,11 +9,10 @@
 use std::marker::PhantomData;
 use std::ops::Range;
 
-use tadoc_core::{Array, Network};
+use tadoc_core::{Array, Network, Packing};
 
 use super::ends::{self, Ends, Passed, Reach};
 use super::keys::Key;
-use super::labels::Packing;
 use super::source::Crossings;
 use crate::Result;
 use crate::work::Work;
