@@ -15,35 +15,32 @@ use tadoc_engine::backend::{Backends, PoolFile};
 use tadoc_engine::pool::{Patience, Persist};
 use tadoc_engine::view::Detail;
 use tadoc_engine::{Analyzer, Corpus, Limits, Strategy, Task};
-use tadoc_testing::{mend_pool, pool_parts};
+use tadoc_testing::{TASKS, mend_pool, pool_parts};
 
-/// What a pool is asked: a task with a strategy, or random access.
-const QUESTIONS: [Option<(Task, Strategy)>; 8] = [
-    Some((Task::WordCount, Strategy::BottomUp)),
-    Some((Task::Sort, Strategy::TopDown)),
-    Some((Task::InvertedIndex, Strategy::BottomUp)),
-    Some((Task::TermVector, Strategy::TopDown)),
-    Some((Task::SequenceCount { n: 3 }, Strategy::BottomUp)),
-    Some((Task::SequenceCountPerDocument { n: 2 }, Strategy::TopDown)),
-    Some((Task::RankedInvertedIndex { n: 2 }, Strategy::BottomUp)),
-    None,
-];
+/// What pools are asked: every task with one of the strategies, and random access.
+fn questions() -> Vec<Option<(Task, Strategy)>> {
+    let strategies = Strategy::ALL.into_iter().cycle();
+    TASKS.into_iter().zip(strategies).map(Some).chain([None]).collect()
+}
 
 struct Pools {
     corpus: Corpus,
     path: PathBuf,
+    questions: Vec<Option<(Task, Strategy)>>,
     /// The pool of each question.
     whole: Vec<Vec<u8>>,
 }
 
 static POOLS: LazyLock<Pools> = LazyLock::new(|| {
     let (corpus, path) = (tadoc_fuzz::corpus("pool.tdc"), tadoc_fuzz::scratch("pool"));
-    let whole = QUESTIONS.map(|question| {
+    let questions = questions();
+    let whole = questions.iter().map(|&question| {
         let _ = std::fs::remove_file(&path);
         ask(&corpus, &path, question).expect("a pool that is as it was made");
         std::fs::read(&path).expect("it was just made")
     });
-    Pools { corpus, path, whole: whole.to_vec() }
+    let whole = whole.collect();
+    Pools { corpus, path, questions, whole }
 });
 
 fn ask(
@@ -79,7 +76,7 @@ fn ask(
 fuzz_target!(|data: &[u8]| {
     let Some((&which, changes)) = data.split_first() else { return };
     let pools = &*POOLS;
-    let which = which as usize % QUESTIONS.len();
+    let which = which as usize % pools.questions.len();
     let mut pool = pools.whole[which].clone();
     let parts = pool_parts(&pool);
     let used: usize = parts.iter().map(|part| part.len()).sum();
@@ -103,5 +100,5 @@ fuzz_target!(|data: &[u8]| {
     }
     mend_pool(&mut pool);
     std::fs::write(&pools.path, &pool).expect("a scratch file");
-    let _ = ask(&pools.corpus, &pools.path, QUESTIONS[which]);
+    let _ = ask(&pools.corpus, &pools.path, pools.questions[which]);
 });

@@ -7,6 +7,7 @@
 //!   tests.
 //! - `archives`, of the feature `archives`: documents as archives, the engine's options as the
 //!   oracle's, threads;
+//!   [`TASKS`] are all of them, for both features;
 //!   `model`, of the same feature: documents as plain bytes, and what operations must do to them.
 //!
 //! A crate's unit tests are another build of it than the one that this crate sees. They share types
@@ -20,11 +21,15 @@ pub mod model;
 mod mutate;
 #[cfg(feature = "generators")]
 pub mod networks;
+#[cfg(any(feature = "archives", feature = "generators"))]
+mod tasks;
 #[cfg(feature = "generators")]
 pub mod texts;
 
 pub use mend::{mend_checksums, mend_journal, mend_pool, mend_view, pool_parts};
 pub use mutate::{mutants, mutate, watched};
+#[cfg(any(feature = "archives", feature = "generators"))]
+pub use tasks::TASKS;
 
 use tadoc_oracle::Document;
 

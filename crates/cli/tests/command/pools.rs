@@ -96,9 +96,10 @@ fn what_a_pool_cannot_do_is_refused() {
     refused(&asked, "; delete it, or give another file with --pool");
 }
 
-/// Every task is killed at points that are spread over its work, told by the length of the pool, on a new pool and on one that was left
-/// by a kill; the same command then gives the right rows, and now and then says that it went on. A kill that comes too late for
-/// the work is none, so this goes on until there were enough.
+/// Every task is killed at points spread over its work, told by the length of the pool, on a new
+/// pool and on one that was left by a kill; the same command then gives the right rows, and now and
+/// then says that it resumed. A kill that comes too late for the work is none, so this goes on until
+/// there were enough.
 #[test]
 fn a_command_that_is_killed_goes_on() {
     const KILLS: u64 = 6;
@@ -109,7 +110,7 @@ fn a_command_that_is_killed_goes_on() {
     folder.run(&["compress", "text", "-o", "c.tdc"]).succeeds();
     let length = || std::fs::metadata(folder.path("c.pool")).map_or(0, |pool| pool.len());
     let mut resumed = 0;
-    for command in [0, 2, 3, 5, 7, 10].map(|place: usize| COMMANDS[place]) {
+    for command in [0, 2, 3, 5, 7, 10, 12, 14, 16].map(|place: usize| COMMANDS[place]) {
         let expected = ask(&folder, command, &["--backend", "cpu"]).succeeds();
         for persist in ["phase", "operation"] {
             let flags = ["--backend", "pool", "--pool", "c.pool", "--persist", persist];

@@ -13,7 +13,7 @@ use tadoc_pool::{Persist, Pool, PoolBackend};
 use tadoc_tasks::reference::rows;
 use tadoc_tasks::root_counts;
 use tadoc_testing::networks::{Shape, view};
-use tadoc_testing::{mend_pool, mutants, mutate, pool_parts, watched};
+use tadoc_testing::{TASKS, mend_pool, mutants, mutate, pool_parts, watched};
 
 use super::chain::ARCHIVE;
 use super::simulated::Simulated;
@@ -22,17 +22,6 @@ const ROOM: usize = 3 << 20;
 const QUESTION: u64 = 7;
 /// Mutants of each pool.
 const MUTANTS: u64 = 12;
-
-const TASKS: [Task; 8] = [
-    Task::WordCount,
-    Task::Sort,
-    Task::InvertedIndex,
-    Task::TermVector,
-    Task::SequenceCount { n: 1 },
-    Task::SequenceCount { n: 3 },
-    Task::SequenceCountPerDocument { n: 2 },
-    Task::RankedInvertedIndex { n: 2 },
-];
 
 fn corpus() -> View {
     let shape = Shape {

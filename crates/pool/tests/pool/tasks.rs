@@ -3,32 +3,16 @@
 use std::sync::Arc;
 
 use tadoc_core::answer::Answer;
-use tadoc_core::{Array, Backend, Limits, Measure, Norm, Strategy, Task, TfIdfOptions, View};
+use tadoc_core::{Array, Backend, Limits, Strategy, Task, View};
 use tadoc_pool::{Patience, Persist, Pool, PoolBackend};
 use tadoc_tasks::reference::rows;
 use tadoc_tasks::{CpuBackend, CustomTask, Phases, Work, answer_with};
+use tadoc_testing::TASKS;
 use tadoc_testing::networks::{Shape, view};
 
 use super::chain::{ARCHIVE, random};
 use super::simulated::Simulated;
 
-const TASKS: [Task; 10] = [
-    Task::WordCount,
-    Task::Sort,
-    Task::InvertedIndex,
-    Task::TermVector,
-    Task::SequenceCount { n: 3 },
-    Task::SequenceCountPerDocument { n: 2 },
-    Task::RankedInvertedIndex { n: 2 },
-    Task::TfIdf(TfIdfOptions {
-        norm: Norm::L2,
-        use_idf: true,
-        smooth_idf: true,
-        sublinear_tf: false,
-    }),
-    Task::Cooccurrence { window: 4, ordered: false },
-    Task::Collocations { window: 2, measure: Measure::LogLikelihood },
-];
 const ROOM: usize = 8 << 20;
 
 fn corpus() -> View {
