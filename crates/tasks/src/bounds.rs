@@ -51,12 +51,13 @@ pub fn add(one: Bound, other: Bound, most: Bound) -> Bound {
 }
 
 /// The bounds of every rule: the keys that it and all below it emit, and the rules below it. `own` says how many different keys a rule emits
-/// itself; `length` how many it emits with all below it and with repetition, at most; `most` how many there are in all.
+/// itself; `length` how many it emits with so many rules below it and with repetition, at most; `most`
+/// how many there are in all.
 pub fn bounds(
     work: &mut Work<'_>,
     network: &Network,
     own: impl Fn(u32) -> u64 + Sync,
-    length: impl Fn(u32) -> u64 + Sync,
+    length: impl Fn(u32, u32) -> u64 + Sync,
     most: u64,
 ) -> Result<Array<Bound>> {
     let grammar = network.grammar().slices();
@@ -73,7 +74,7 @@ pub fn bounds(
                 sum = add(sum, [keys, rules.saturating_add(1)], most);
             }
         }
-        [sum[0].min(narrow(length(rule))), sum[1]]
+        [sum[0].min(narrow(length(rule, sum[1]))), sum[1]]
     };
     // Rows are made for them, so they must be right.
     let are_right = |range: Range<u32>, table: &[Bound], below: &[Bound]| {
@@ -103,7 +104,7 @@ mod tests {
             let found = bounds(
                 &mut work, &network,
                 |rule| grammar.body(rule).iter().filter(|&&symbol| grammar.rule_of(symbol).is_none()).count() as u64,
-                |rule| network.lengths()[rule as usize],
+                |rule, _| network.lengths()[rule as usize],
                 grammar.token_count().into(),
             ).unwrap();
             let mut below: Vec<BTreeSet<u32>> = vec![BTreeSet::new(); found.len()];

@@ -151,7 +151,7 @@ mod tests {
                 let is_item = |&&symbol: &&u32| grammar.rule_of(symbol).is_none();
                 grammar.body(rule).iter().filter(is_item).count() as u64
             };
-            let length = |rule: u32| network.lengths()[rule as usize];
+            let length = |rule: u32, _| network.lengths()[rule as usize];
             let bounds =
                 bounds(&mut work, &network, own, length, grammar.token_count().into()).unwrap();
             let tables = RuleTables::<u32>::new(&mut work, &network, &bounds).unwrap();

@@ -22,7 +22,7 @@ impl<'n, K: Key> TermsOf<'n, K> {
         let grammar = network.grammar().slices();
         let is_item = |&&symbol: &&u32| grammar.rule_of(symbol).is_none();
         let own = |rule| grammar.body(rule).iter().filter(is_item).count() as u64;
-        let length = |rule| network.lengths()[rule as usize];
+        let length = |rule, _| network.lengths()[rule as usize];
         let bounds = bounds(work, network, own, length, network.grammar().token_count().into())?;
         Ok(Self { network, bounds, tables: None })
     }

@@ -409,7 +409,7 @@ impl<C: Count, const COUNTED: bool> Marks<'_, C, COUNTED> {
     }
 }
 
-/// A walker that is given back when this is dropped, by a panic too: otherwise other threads would wait for it for ever.
+/// A walker that is given back when this is dropped. A panic ends the threads that wait for it.
 struct Taken<'w, 'a, E: Emit> {
     walkers: &'w Walkers<'a, E>,
     walker: Option<Walker<E::Key>>,
@@ -418,8 +418,16 @@ struct Taken<'w, 'a, E: Emit> {
 impl<E: Emit> Drop for Taken<'_, '_, E> {
     fn drop(&mut self) {
         let mut idle = self.walkers.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        idle.extend(self.walker.take());
-        self.walkers.given_back.notify_one();
+        match idle.as_mut() {
+            Some(walkers) if !std::thread::panicking() => {
+                walkers.extend(self.walker.take());
+                self.walkers.given_back.notify_one();
+            }
+            _ => {
+                *idle = None;
+                self.walkers.given_back.notify_all();
+            }
+        }
     }
 }
 
@@ -427,7 +435,8 @@ impl<E: Emit> Drop for Taken<'_, '_, E> {
 pub struct Walkers<'a, E: Emit> {
     over: Over<'a, E>,
     plan: &'a Plan<'a>,
-    idle: Mutex<Vec<Walker<E::Key>>>,
+    /// Nothing once a thread has panicked: its walker is not as others expect it.
+    idle: Mutex<Option<Vec<Walker<E::Key>>>>,
     given_back: Condvar,
 }
 
@@ -452,7 +461,7 @@ impl<'a, E: Emit> Walkers<'a, E> {
         let threads = rayon::current_num_threads().min(plan.operations().len());
         let rules = network.grammar().rule_count();
         let walkers = (0..threads).map(|_| Walker::new(work, plan, &over, rules));
-        let idle = Mutex::new(walkers.collect::<Result<_>>()?);
+        let idle = Mutex::new(Some(walkers.collect::<Result<_>>()?));
         Ok(Self { over, plan, idle, given_back: Condvar::new() })
     }
 
@@ -491,7 +500,8 @@ impl<'a, E: Emit> Walkers<'a, E> {
     fn take(&self) -> Taken<'_, 'a, E> {
         let mut idle = self.idle.lock().expect("no thread panics while it holds the lock");
         loop {
-            if let Some(walker) = idle.pop() {
+            let walkers = idle.as_mut().expect("no other thread has panicked");
+            if let Some(walker) = walkers.pop() {
                 return Taken { walkers: self, walker: Some(walker) };
             }
             idle = self.given_back.wait(idle).expect("no thread panics while it holds the lock");

@@ -44,19 +44,22 @@ pub(super) struct RulesOf<'n, R: entry::Key> {
 impl<'n, R: entry::Key> RulesOf<'n, R> {
     /// The rules that give sequences, with bounds of rules.
     fn of_rules(work: &mut Work<'_>, scope: Scope<'n>) -> Result<Self> {
-        Self::new(work, scope, 0, |rule| scope.has_any(rule).into(), |_| u64::MAX)
+        Self::new(work, scope, 0, |rule| scope.has_any(rule).into(), |_, _| u64::MAX)
     }
 
-    /// The same, with bounds of the sequences that they give: what is inside a rule is at most its text.
+    /// The same, with bounds of the sequences that they give: what is inside a rule is at most its
+    /// text. A rule of a single symbol gives none itself, so its text may have fewer sequences than
+    /// there are rules, which are counted too.
     pub(super) fn of_sequences<K: Key, H: Key>(
         work: &mut Work<'_>,
         source: &Sequences<'n, K, H>,
     ) -> Result<Self> {
         let crossing = source.most_of_a_symbol() as u32;
         let lengths = source.network().lengths();
-        let own = |rule| source.most_of(rule);
-        let most = |rule: u32| lengths[rule as usize];
-        Self::new(work, source.scope(), crossing, own, most)
+        let scope = source.scope();
+        let own = |rule| source.most_of(rule).max(scope.has_any(rule).into());
+        let most = |rule: u32, below: u32| lengths[rule as usize].max(u64::from(below) + 1);
+        Self::new(work, scope, crossing, own, most)
     }
 
     fn new(
@@ -64,7 +67,7 @@ impl<'n, R: entry::Key> RulesOf<'n, R> {
         scope: Scope<'n>,
         crossing: u32,
         own: impl Fn(u32) -> u64 + Sync,
-        most: impl Fn(u32) -> u64 + Sync,
+        most: impl Fn(u32, u32) -> u64 + Sync,
     ) -> Result<Self> {
         let network = scope.network;
         let bounds = bounds(work, network, own, most, u32::MAX.into())?;

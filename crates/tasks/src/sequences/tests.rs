@@ -335,6 +335,20 @@ fn documents_go_on_in_the_next_part_and_end_between_symbols() {
 }
 
 #[test]
+fn more_rules_than_items() {
+    // Each rule is the next one alone, and the last one three items.
+    let depth = 9;
+    let bodies = (1..depth).map(|next| vec![3 + next]).chain([vec![0, 1, 2]]).collect();
+    let network = of_rules(3, vec![3, 3, 4, 0, 5], bodies, vec![0, 1, 1, 3, 5]);
+    for n in 1..=4 {
+        for memory in [0, 1 << 30] {
+            check(&network, n, &Limits { memory, ..Limits::default() });
+            check_pairs(&network, n, &Limits { memory, ..Limits::default() });
+        }
+    }
+}
+
+#[test]
 fn counts_above_32_bits() {
     // Every rule is the next one twice, and a document has the first one twice: 2^40 items, all the same.
     let depth = 40;
