@@ -13,7 +13,7 @@ use super::columns::{
 };
 use super::{Answer, Column, Entries, Labels, Position, Rows, Value};
 use crate::Result;
-use crate::task::LONGEST_SEQUENCE;
+use crate::task::Task;
 
 /// Sequences of terms, each packed into an integer of 128 bits, the first term in the highest bits.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -68,7 +68,7 @@ impl Sequences {
     fn show(&self, labels: Labels<'_>, place: usize, each: impl FnOnce(Value<'_>)) {
         let mut packed = self.packed(place);
         let mask = (1_u128 << self.bits) - 1;
-        let mut terms: [&[u8]; LONGEST_SEQUENCE] = [&[]; LONGEST_SEQUENCE];
+        let mut terms: [&[u8]; Task::LONGEST_SEQUENCE] = [&[]; Task::LONGEST_SEQUENCE];
         for term in terms[..self.n].iter_mut().rev() {
             *term = labels.terms.get((packed & mask) as u32);
             packed >>= self.bits;

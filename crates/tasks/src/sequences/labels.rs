@@ -1,7 +1,7 @@
 //! What rows show for packed sequences.
 
 use tadoc_core::answer::Labels;
-use tadoc_core::task::LONGEST_SEQUENCE;
+use tadoc_core::task::Task;
 
 use super::keys::{Key, is_masked};
 
@@ -37,7 +37,7 @@ impl Packing {
     /// Calls `each` with the texts of a sequence.
     #[inline]
     pub(super) fn show(self, labels: Labels<'_>, key: impl Key, each: impl FnOnce(&[&[u8]])) {
-        let mut terms: [&[u8]; LONGEST_SEQUENCE] = [&[]; LONGEST_SEQUENCE];
+        let mut terms: [&[u8]; Task::LONGEST_SEQUENCE] = [&[]; Task::LONGEST_SEQUENCE];
         for (text, term) in terms[..self.n].iter_mut().rev().zip(self.terms(key)) {
             *text = labels.terms.get(term);
         }
