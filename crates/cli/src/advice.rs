@@ -7,10 +7,10 @@ use std::error::Error as StdError;
 use std::io;
 use std::sync::Arc;
 
+#[cfg(feature = "gpu")]
+use tadoc::GpuError;
 #[cfg(feature = "pool")]
 use tadoc::PoolError;
-#[cfg(feature = "gpu")]
-use tadoc::devices;
 use tadoc::text::escape;
 use tadoc::{ArchiveError, Error};
 
@@ -144,15 +144,15 @@ fn of_archive(error: &ArchiveError) -> Option<&'static str> {
 }
 
 #[cfg(feature = "gpu")]
-fn of_gpu(error: &devices::Error) -> Option<&'static str> {
+fn of_gpu(error: &GpuError) -> Option<&'static str> {
     Some(match error {
-        devices::Error::NoDevice { .. } => {
+        GpuError::NoDevice { .. } => {
             "`tadoc devices` lists what there is, `--backend cpu` does without"
         }
-        devices::Error::TooLittleMemory { .. } => "ask about less, or use `--backend cpu`",
-        devices::Error::TooMuchToMerge { .. } => "raise --memory, or use `--backend cpu`",
-        devices::Error::Unsupported { .. } | devices::Error::Compile { .. } => ON_PROCESSOR,
-        devices::Error::Device { .. } => {
+        GpuError::TooLittleMemory { .. } => "ask about less, or use `--backend cpu`",
+        GpuError::TooMuchToMerge { .. } => "raise --memory, or use `--backend cpu`",
+        GpuError::Unsupported { .. } | GpuError::Compile { .. } => ON_PROCESSOR,
+        GpuError::Device { .. } => {
             "it may have been reset or taken away, `--backend cpu` does without it"
         }
         _ => return None,

@@ -2,7 +2,6 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use tadoc::threads;
 
 use crate::failure::print_warning;
 use crate::{commands, units};
@@ -129,9 +128,9 @@ pub struct Threads {
 
 impl Threads {
     /// The threads that work is done on. Where the system refuses to start them, there are fewer.
-    pub fn pool(self) -> anyhow::Result<rayon::ThreadPool> {
-        let pool = threads::pool(self.threads)?;
-        let (started, wanted) = (pool.current_num_threads(), self.threads);
+    pub fn pool(self) -> anyhow::Result<tadoc::Threads> {
+        let pool = tadoc::Threads::new(self.threads)?;
+        let (started, wanted) = (pool.count(), self.threads);
         if wanted.is_some_and(|wanted| started < wanted) {
             let started = units::counted(started as u64, "thread");
             print_warning(&format!("the system allows no more than {started} at the moment"));
@@ -141,7 +140,7 @@ impl Threads {
 }
 
 fn thread_count() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=threads::MOST_THREADS as u64)
+    RangedU64ValueParser::new().range(1..=tadoc::Threads::MOST as u64)
 }
 
 /// Reads a number that is not zero.

@@ -7,11 +7,9 @@ use std::process::ExitCode;
 
 use anstyle::{AnsiColor, Style};
 
-use tadoc::text::steers;
-
 use crate::advice;
 use crate::interrupt;
-use crate::screen::push_hex;
+use crate::screen::{push_hex, steers};
 
 /// How a subcommand ended that did not fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,6 +20,7 @@ use signal_hook::iterator::Signals;
 use signal_hook::{flag, low_level};
 
 use crate::failure::{print_error, print_warning};
+use crate::temporary;
 
 /// The first signal that has come; 0 before.
 static SIGNAL: AtomicUsize = AtomicUsize::new(0);
@@ -91,7 +92,8 @@ fn watch(mut signals: Signals) {
         }
         thread::sleep(LOOK_UP_EVERY);
     }
-    tadoc::files::remove_all();
+    tadoc::NewFile::remove_all_unfinished();
+    temporary::remove_all();
     print_cancelled();
     // Without the hooks of drivers and libraries, whose threads are still at work.
     low_level::exit(exit_code().into())

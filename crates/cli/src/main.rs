@@ -18,6 +18,7 @@ mod output;
 mod progress;
 mod rows;
 mod screen;
+mod temporary;
 mod units;
 
 use std::process::ExitCode;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, bail};
 use serde::Serialize;
-use tadoc::files::{Destination, Found, NewFile, open_special};
+use tadoc::NewFile;
 
 use crate::closed;
 use crate::encode::{Compression, Encoder};
@@ -25,10 +25,7 @@ enum Target {
     /// What cannot be half-written or replaced: a device, a pipe with a name.
     Special(File),
     /// A file that gets its name when it is complete. Dropped before, it is removed.
-    New {
-        file: NewFile,
-        replace: bool,
-    },
+    New(NewFile),
 }
 
 impl Output {
@@ -47,13 +44,12 @@ impl Output {
             bail!("-o takes the name of a file; without it, standard output is written to");
         }
         let name = path.display().to_string();
-        let destination = Destination::to_write(path, replace).map_err(cannot_write)?;
-        if destination.found == Found::Special {
-            let file = open_special(path).with_context(cannot)?;
-            return Ok(Self::to(Target::Special(file), name));
+        if NewFile::destination(path, replace).map_err(cannot_write)?.is_none() {
+            let opened = File::options().write(true).truncate(true).open(path);
+            return Ok(Self::to(Target::Special(opened.with_context(cannot)?), name));
         }
-        let file = NewFile::create(path).map_err(cannot_write)?;
-        Ok(Self::to(Target::New { file, replace }, name))
+        let file = NewFile::create(path, replace).map_err(cannot_write)?;
+        Ok(Self::to(Target::New(file), name))
     }
 
     fn to(target: Target, name: String) -> Self {
@@ -76,7 +72,7 @@ impl Output {
         match self.to.target() {
             Target::Standard(stdout) => stdout.is_terminal(),
             Target::Special(file) => file.is_terminal(),
-            Target::New { .. } => false,
+            Target::New(_) => false,
         }
     }
 
@@ -85,7 +81,7 @@ impl Output {
         let size = match self.to.target() {
             Target::Standard(stdout) => terminal_size::terminal_size_of(stdout),
             Target::Special(file) => terminal_size::terminal_size_of(file),
-            Target::New { .. } => None,
+            Target::New(_) => None,
         };
         size.map(|(width, _)| usize::from(width.0))
     }
@@ -123,8 +119,8 @@ impl Output {
             return Err(anyhow!(error));
         }
         let value = result?;
-        if let Target::New { file, replace } = self.to.into_target()? {
-            file.finish_unsynced(replace).map_err(cannot_write)?;
+        if let Target::New(file) = self.to.into_target()? {
+            file.finish_unsynced().map_err(cannot_write)?;
         }
         Ok(value)
     }
@@ -145,8 +141,8 @@ impl Output {
 }
 
 /// Says what was being done, where the system alone has said what is wrong.
-fn cannot_write(error: impl Into<tadoc::Error>) -> anyhow::Error {
-    match error.into() {
+fn cannot_write(error: tadoc::Error) -> anyhow::Error {
+    match error {
         tadoc::Error::Io { path, source } => {
             anyhow::Error::from(source).context(format!("cannot write {}", path.display()))
         }
@@ -175,7 +171,7 @@ impl Write for Target {
                 Ok(rustix::io::write(stdout, bytes)?)
             }
             Self::Special(file) => file.write(bytes),
-            Self::New { file, .. } => file.write(bytes),
+            Self::New(file) => file.write(bytes),
         }
     }
 
@@ -183,7 +179,7 @@ impl Write for Target {
         match self {
             Self::Standard(_) => Ok(()),
             Self::Special(file) => file.flush(),
-            Self::New { file, .. } => file.flush(),
+            Self::New(file) => file.flush(),
         }
     }
 }

@@ -14,7 +14,7 @@ use std::io::Write;
 use std::path::Path;
 
 use anstream::{AutoStream, ColorChoice};
-use tadoc::text::{steers, visible, write_hex};
+use tadoc::text::escape;
 use unicode_width::UnicodeWidthChar;
 
 use crate::output::Output;
@@ -100,9 +100,34 @@ pub fn fit_end(text: &str, width: usize) -> (&str, usize) {
     (&text[start.0..], start.1)
 }
 
-/// A name or a term: escaped as [`visible`] has it.
+/// Whether a character does something to a terminal or to the text around it, and shows nothing
+/// itself: control characters (ESC, DEL and those of C1 among them), the bidirectional controls
+/// (U+061C, U+200E, U+200F, U+202A to U+202E, U+2066 to U+2069), line and paragraph separators, and
+/// U+FEFF.
+pub fn steers(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{061c}'
+                | '\u{200e}'
+                | '\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+                | '\u{feff}'
+        )
+}
+
+/// A name or a term: escaped as in rows, and every character that [`steers`] as the `\xHH` of its
+/// bytes. [`tadoc::text::unescape`] reads it back.
 pub fn name(bytes: &[u8]) -> String {
-    visible(bytes).to_string()
+    let mut shown = String::with_capacity(bytes.len());
+    for character in escape(bytes).to_string().chars() {
+        match steers(character) {
+            true => push_hex(character.encode_utf8(&mut [0; 4]).as_bytes(), &mut shown),
+            false => shown.push(character),
+        }
+    }
+    shown
 }
 
 /// The path of a file as it is shown.
@@ -178,7 +203,10 @@ pub fn in_line(bytes: &[u8]) -> String {
 
 /// Appends bytes as `\xHH`.
 pub fn push_hex(bytes: &[u8], to: &mut String) {
-    write_hex(bytes, to).expect("a string takes all");
+    use std::fmt::Write;
+    for byte in bytes {
+        write!(to, "\\x{byte:02x}").expect("a string takes all");
+    }
 }
 
 /// How many rows are shown: on a terminal the first 100, unless all are asked for.
@@ -299,6 +327,24 @@ mod tests {
         assert_eq!(fit_end("ae\u{301}f", 2), ("e\u{301}f", 2));
         assert_eq!(fit_end("", 4), ("", 0));
         assert_eq!(fit_end("日", 1), ("", 0));
+    }
+
+    #[test]
+    fn nothing_in_a_name_steers_and_all_of_it_reads_back() {
+        let mut hidden = 0;
+        for character in '\0'..=char::MAX {
+            let text = format!("a\\{character}b");
+            let shown = name(text.as_bytes());
+            assert!(!shown.chars().any(steers), "{character:?}");
+            let read = tadoc::text::unescape(&shown);
+            assert_eq!(read.as_deref(), Some(text.as_bytes()), "{character:?}");
+            hidden += u32::from(steers(character));
+        }
+        // C0, DEL and C1, then those with other meanings.
+        assert_eq!(hidden, 32 + 1 + 32 + 1 + 2 + 7 + 4 + 1);
+        assert_eq!(name(b"\xff\xe2\x80"), "\\xff\\xe2\\x80");
+        assert_eq!(name(b"a\x1b[2J\tb"), "a\\x1b[2J\\tb");
+        assert_eq!(name("a\u{202e}b".as_bytes()), "a\\xe2\\x80\\xaeb");
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! integers are, and where their bits lie, is the business of whoever keeps them.
 
 use crate::answer::Labels;
-use crate::task::LONGEST_SEQUENCE;
+use crate::task::Task;
 
 /// How sequences of one length are packed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,9 +21,9 @@ impl Packing {
     /// The packing with the fewest bits, for sequences of `n` of so many terms.
     ///
     /// # Panics
-    /// If sequences are longer than [`LONGEST_SEQUENCE`].
+    /// If sequences are longer than [`Task::LONGEST_SEQUENCE`].
     pub fn new(n: usize, items: u32) -> Self {
-        assert!(n <= LONGEST_SEQUENCE, "no task has sequences of {n} terms");
+        assert!(n <= Task::LONGEST_SEQUENCE, "no task has sequences of {n} terms");
         let bits = (u32::BITS - items.saturating_sub(1).leading_zeros()).max(1);
         Self { n, bits, items }
     }
@@ -54,7 +54,7 @@ impl Packing {
         terms: impl Iterator<Item = u32>,
         each: impl FnOnce(&[&[u8]]),
     ) {
-        let mut texts: [&[u8]; LONGEST_SEQUENCE] = [&[]; LONGEST_SEQUENCE];
+        let mut texts: [&[u8]; Task::LONGEST_SEQUENCE] = [&[]; Task::LONGEST_SEQUENCE];
         for (text, term) in texts[..self.n].iter_mut().rev().zip(terms) {
             *text = labels.terms.get(term);
         }

@@ -5,12 +5,6 @@ use std::str::FromStr;
 
 use crate::answer::{Column, columns};
 
-/// The most terms that a sequence may have.
-pub const LONGEST_SEQUENCE: usize = 8;
-
-/// The widest window of pairs.
-pub const WIDEST_WINDOW: usize = 64;
-
 /// One of the analytics. What each answer is, exactly, stands with the answer's type in the `tadoc` crate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Task {
@@ -116,6 +110,12 @@ pub enum Measure {
 }
 
 impl Task {
+    /// The most terms that a sequence may have.
+    pub const LONGEST_SEQUENCE: usize = 8;
+
+    /// The widest window of pairs.
+    pub const WIDEST_WINDOW: usize = 64;
+
     /// The name that the command uses.
     pub fn name(self) -> &'static str {
         match self {
@@ -277,7 +277,7 @@ mod tests {
     #[test]
     fn no_two_tasks_have_one_identity() {
         let mut tasks = vec![Task::WordCount, Task::Sort, Task::InvertedIndex, Task::TermVector];
-        for n in 1..=LONGEST_SEQUENCE {
+        for n in 1..=Task::LONGEST_SEQUENCE {
             tasks.extend([
                 Task::SequenceCount { n },
                 Task::SequenceCountPerDocument { n },
@@ -291,7 +291,7 @@ mod tests {
                 tasks.push(Task::TfIdf(TfIdfOptions { norm, use_idf, smooth_idf, sublinear_tf }));
             }
         }
-        for window in 1..=WIDEST_WINDOW {
+        for window in 1..=Task::WIDEST_WINDOW {
             tasks.extend([true, false].map(|ordered| Task::Cooccurrence { window, ordered }));
             tasks.extend(Measure::ALL.map(|measure| Task::Collocations { window, measure }));
         }

@@ -16,7 +16,7 @@ use std::sync::{Arc, OnceLock};
 use rayon::prelude::*;
 
 use crate::answer::Texts;
-use crate::task::WIDEST_WINDOW;
+use crate::task::Task;
 use crate::{Array, Error, Grammar, Result, parallel};
 
 /// Terms checked by a thread at a time.
@@ -26,7 +26,7 @@ const SUMMED_AT_ONCE: usize = 1 << 16;
 
 /// A network has fewer items. A pair of items is at most as far apart as the widest window, in either order, so that
 /// no pair, sequence, item or rule has a count of more than 64 bits.
-const MOST_ITEMS: u64 = u64::MAX / (2 * WIDEST_WINDOW as u64);
+const MOST_ITEMS: u64 = u64::MAX / (2 * Task::WIDEST_WINDOW as u64);
 
 /// The terms of a view: in byte order, each once.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

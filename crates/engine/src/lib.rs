@@ -115,15 +115,14 @@ pub use compress::{
 };
 pub use corpus::{
     Corpus, CorpusFile, EditsInfo, Existing, OpenOptions, RestoreReport, SkippedFile, TextDigest,
-    TextDigester, VerifyReport,
+    VerifyReport,
 };
 pub use error::{Error, Result};
-pub use origin::{NamesFrom, Naming};
+pub use origin::NamesFrom;
 pub use progress::{Observer, Phase};
 pub use tadoc_core::archive::exit_on_truncated_files;
 pub use tadoc_core::archive::{Document, Info, Level, SectionInfo, SegmentInfo, Timestamp};
 pub use tadoc_core::new_file;
-pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 pub use tadoc_core::{
     Answered, Limits, Measure, MemoryLimit, Norm, Strategy, Task, TfIdfOptions, View, answer,
     unfinished,

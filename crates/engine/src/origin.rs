@@ -11,18 +11,10 @@ use std::path::{Component, Path, PathBuf};
 use tadoc_core::archive::{Base, Origin};
 use xxhash_rust::xxh64::xxh64;
 
-/// Where the names of an archive come from.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct NamesFrom {
-    /// The folder that names are relative to: an absolute path without links.
-    pub folder: PathBuf,
-    /// What stands before those relative paths in all names.
-    pub prefix: Vec<u8>,
-}
-
-/// How an archive's files were named, for files that are to be added.
+/// The folder that names are relative to, and what stands before those relative paths: how the documents of an archive
+/// were named, for files that are to be added.
 #[derive(Debug, Clone)]
-pub struct Naming {
+pub struct NamesFrom {
     base: Known,
     prefix: Vec<u8>,
 }
@@ -33,7 +25,12 @@ enum Known {
     Hash(u64),
 }
 
-impl Naming {
+impl NamesFrom {
+    /// Names are paths below `folder`, an absolute path without links, with `prefix` before them.
+    pub fn new(folder: impl Into<PathBuf>, prefix: impl Into<Vec<u8>>) -> Self {
+        Self { base: Known::Folder(folder.into()), prefix: prefix.into() }
+    }
+
     /// How the files of an archive were named; `None` where that is not recorded, or no longer
     /// means anything.
     pub(crate) fn of(origin: &Origin, archive: &Path) -> Option<Self> {
@@ -45,12 +42,20 @@ impl Naming {
         Some(Self { base, prefix: origin.prefix.clone() })
     }
 
+    /// How the folder is recorded in an archive.
+    pub(crate) fn base(&self, archive: &Path) -> Base {
+        match &self.base {
+            Known::Folder(folder) => base_of(folder, archive),
+            Known::Hash(hash) => Base::Hashed(*hash),
+        }
+    }
+
     /// What stands before the paths in all names.
     pub fn prefix(&self) -> &[u8] {
         &self.prefix
     }
 
-    /// The path of a file or folder from the archive's base; `None` if it is not below that. `path`
+    /// The path of a file or folder from the folder of the names; `None` if it is not below that. `path`
     /// is absolute.
     pub fn relative<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         match &self.base {
@@ -64,7 +69,7 @@ impl Naming {
 }
 
 /// How a folder is recorded in an archive.
-pub(crate) fn base_of(folder: &Path, archive: &Path) -> Base {
+fn base_of(folder: &Path, archive: &Path) -> Base {
     let hashed = Base::Hashed(hash_of(folder));
     let Some(beside) = folder_of(archive).filter(|_| folder.parent().is_some()) else {
         return hashed;
@@ -138,7 +143,7 @@ mod tests {
         assert!(matches!(base_of(Path::new("/"), &root.join("x.tdc")), Base::Hashed(_)));
         for (of, at) in [("a/b", "x.tdc"), ("a", "a/b/x.tdc"), ("a", "c/x.tdc")] {
             let (of, at) = (root.join(of), root.join(at));
-            let naming = Naming::of(&origin(&of, &at), &at).unwrap();
+            let naming = NamesFrom::of(&origin(&of, &at), &at).unwrap();
             assert_eq!(naming.relative(&of.join("d/e")), Some(Path::new("d/e")));
             assert_eq!(naming.relative(&of), Some(Path::new("")));
             assert_eq!(naming.relative(&root.join("c/elsewhere")), None);
@@ -153,10 +158,10 @@ mod tests {
         std::fs::create_dir_all(root.join("c")).unwrap();
         let (from, to) = (root.join("x.tdc"), root.join("c/x.tdc"));
         let copy = moved(&origin(&root.join("a/b"), &from), &from, &to);
-        let naming = Naming::of(&copy, &to).unwrap();
+        let naming = NamesFrom::of(&copy, &to).unwrap();
         assert_eq!(naming.relative(&root.join("a/b/d")), Some(Path::new("d")));
         // A base that is gone names nothing.
         std::fs::remove_dir(root.join("a/b")).unwrap();
-        assert!(Naming::of(&origin(&root.join("a/b"), &from), &from).is_none());
+        assert!(NamesFrom::of(&origin(&root.join("a/b"), &from), &from).is_none());
     }
 }

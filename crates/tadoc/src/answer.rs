@@ -6,12 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tadoc_core::View;
-use tadoc_core::answer::{Answer as Rowed, Labels};
+use tadoc_core::answer::{Answer as Rowed, Labels, Names};
 use tadoc_engine::backend::{Choice, PoolReport, Run};
 use tadoc_engine::view::Origin;
 
 use crate::text::escape;
-use crate::{Column, Corpus, Entries, Names, Position, Result, Rows, Strategy, Timestamp, Value};
+use crate::{Column, Corpus, Entries, Position, Result, Rows, Strategy, Timestamp, Value};
 
 /// The answer to a task. It holds what its rows are made of, so that it can be kept, shared and sent to other threads; a
 /// clone is another handle to it.
@@ -168,7 +168,8 @@ impl Answer {
     /// # Panics
     /// When rows are shown of a document that has none.
     #[must_use]
-    pub fn with_names(self, names: Names) -> Self {
+    pub fn with_names(self, names: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        let names: Names = names.into_iter().collect();
         Self { names: names.into(), ..self }
     }
 
@@ -200,42 +201,60 @@ pub(crate) fn names(corpus: &Corpus) -> Result<Names> {
 }
 
 /// A row of an answer, as a copy.
+///
+/// ```
+/// # fn main() -> tadoc::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("plays.tdc");
+/// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+/// # let input = tadoc::Input::new("hamlet.txt", text);
+/// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+/// use tadoc::{Row, Value};
+///
+/// let answer = tadoc::Corpus::open(&path)?.query().term_vector().top(1).run()?;
+/// let row: Row = answer.rows().next().expect("there are words")?;
+/// assert_eq!((row.text("term"), row.count("count")), (Some(&b"be"[..]), Some(2)));
+/// assert_eq!(row.values().next(), Some(Value::Text(b"hamlet.txt")));
+/// assert_eq!(row.to_string(), "hamlet.txt\tbe\t2");
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone, PartialEq)]
 pub struct Row {
     columns: &'static [Column],
     cells: Vec<Cell>,
 }
 
-/// A value of a [`Row`].
+/// A value that owns its text.
 #[derive(Debug, Clone, PartialEq)]
-#[non_exhaustive]
-pub enum Cell {
-    /// A term, a name, or terms joined by one space.
+enum Cell {
     Text(Vec<u8>),
-    /// A whole number.
     Count(u64),
-    /// A number.
     Real(f64),
-    /// A moment; `None` where it is not known.
     Time(Option<Timestamp>),
 }
 
 impl Row {
-    /// Its values, in the order of the columns.
-    pub fn cells(&self) -> &[Cell] {
-        &self.cells
+    /// Its columns.
+    pub fn columns(&self) -> &'static [Column] {
+        self.columns
+    }
+
+    /// Its values, in the order of the columns; terms are joined by one space.
+    pub fn values(&self) -> impl ExactSizeIterator<Item = Value<'_>> {
+        self.cells.iter().map(Cell::value)
     }
 
     /// The value in a column.
-    pub fn get(&self, column: &str) -> Option<&Cell> {
+    pub fn get(&self, column: &str) -> Option<Value<'_>> {
         let place = self.columns.iter().position(|own| own.name == column)?;
-        Some(&self.cells[place])
+        Some(self.cells[place].value())
     }
 
     /// The text in a column; `None` if there is no such column or it has numbers.
     pub fn text(&self, column: &str) -> Option<&[u8]> {
         match self.get(column)? {
-            Cell::Text(text) => Some(text),
+            Value::Text(text) => Some(text),
             _ => None,
         }
     }
@@ -243,7 +262,7 @@ impl Row {
     /// The count in a column; `None` if there is no such column or it has others.
     pub fn count(&self, column: &str) -> Option<u64> {
         match self.get(column)? {
-            Cell::Count(count) => Some(*count),
+            Value::Count(count) => Some(count),
             _ => None,
         }
     }
@@ -274,6 +293,15 @@ impl Cell {
             Value::Count(count) => Self::Count(count),
             Value::Real(real) => Self::Real(real),
             Value::Time(time) => Self::Time(time),
+        }
+    }
+
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Text(text) => Value::Text(text),
+            Self::Count(count) => Value::Count(*count),
+            Self::Real(real) => Value::Real(*real),
+            Self::Time(time) => Value::Time(*time),
         }
     }
 }

@@ -251,6 +251,17 @@ impl OpenOptions {
             .map_err(|error| error.of_archive(path))
     }
 
+    /// Stores the grammar over words beside an archive, in a file of its name and `.view`, from which analytics start
+    /// without decoding; tells how long that file is.
+    ///
+    /// # Errors
+    /// What reading and writing give.
+    pub fn store_view(&self, path: impl AsRef<Path>, observer: &dyn Observer) -> Result<u64> {
+        let path = path.as_ref();
+        let archive = self.archive(path)?;
+        tadoc_engine::view::store(&archive, observer).map_err(|error| error.of_archive(path))
+    }
+
     /// Opens archives as one corpus.
     ///
     /// # Errors

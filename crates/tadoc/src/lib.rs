@@ -33,11 +33,11 @@
 //! # Threads, memory and signals
 //!
 //! Handles are `Send` and `Sync`, own what they need, and are cheap to clone. Work runs on the rayon pool that it is
-//! called in ([`threads`] makes one where the system may refuse threads); compressing has a pool of its own. What is
+//! called in ([`Threads`] makes one where the system may refuse threads); compressing has a pool of its own. What is
 //! decoded of an archive is bounded by [`OpenOptions::memory`], what a task takes by [`TaskQuery::memory`].
 //!
 //! Files are written aside and get their names when they are whole. A process that ends itself at a signal calls
-//! [`files::remove_all`] first. Archives are mapped: if one is truncated while it is read, the process gets SIGBUS;
+//! [`NewFile::remove_all_unfinished`] first. Archives are mapped: if one is truncated while it is read, the process gets SIGBUS;
 //! [`exit_on_truncated_files`] makes a message and an exit code of that.
 //!
 //! # Features
@@ -55,11 +55,13 @@ mod grep;
 #[cfg(doctest)]
 mod guides;
 mod hits;
+mod new_file;
 mod phrase;
 mod query;
 mod select;
+mod threads;
 
-pub use answer::{Answer, Cell, Explanation, Row};
+pub use answer::{Answer, Explanation, Row};
 pub use batch::{Batches, Read, ReadResult, Sampled};
 pub use context::{Context, Extent};
 pub use corpus::{Corpus, OpenOptions};
@@ -67,65 +69,45 @@ pub use documents::{Document, DocumentId};
 pub use find::{Found, Snippet};
 pub use grep::{Grep, GrepLine, GrepSink};
 pub use hits::{Hit, Hits};
+pub use new_file::NewFile;
 pub use phrase::Phrase;
 pub use query::{Query, TaskQuery};
 pub use select::match_names;
+pub use threads::Threads;
 
-pub use tadoc_core::answer::{Column, ColumnKind, Entries, Names, Position, Rows, Value};
+pub use tadoc_core::answer::{Column, ColumnKind, Entries, Position, Rows, Value};
 pub use tadoc_core::archive::{Info, Level, SectionInfo, SegmentInfo, Timestamp};
-pub use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 pub use tadoc_core::{Error as ArchiveError, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use tadoc_engine::access::{Bm25, Index, Query as SearchQuery};
 pub use tadoc_engine::backend::{Choice as Backend, PoolReport};
 pub use tadoc_engine::compress::compress;
+#[cfg(feature = "gpu")]
+pub use tadoc_engine::gpu::{DeviceInfo, Error as GpuError, Measured, device::Api as DeviceApi};
 pub use tadoc_engine::grep::{
     Binary, Case, Line, Options as GrepOptions, Pattern, Summary, Syntax, Want,
 };
 #[cfg(feature = "pool")]
 pub use tadoc_engine::pool::{Error as PoolError, Patience, Persist};
-pub use tadoc_engine::view::{Origin, store as store_view};
+pub use tadoc_engine::view::Origin;
 pub use tadoc_engine::{
     Analyzer, Builder, CompressOptions, CompressReport, Corpus as Archive, CorpusFile as File,
     Document as DocumentInfo, EditsInfo, Error, Existing, Input, Language, Lexer, MemoryLimit,
-    NamesFrom, Naming, Observer, Opener, Phase, RestoreReport, Result, SkippedFile, Source, Split,
-    StopWords, TextDigest, TextDigester, VerifyReport,
+    NamesFrom, Observer, Phase, RestoreReport, Result, SkippedFile, Source, Split, StopWords,
+    TextDigest, VerifyReport,
 };
-pub use tadoc_engine::{exit_on_truncated_files, text, threads};
+pub use tadoc_engine::{exit_on_truncated_files, text};
 
 /// What a task of your own is written with: [`Query::run_custom`](crate::Query::run_custom) has an example.
 pub mod custom {
     // What phases hand out, such as the grammar of a view, is in `tadoc_core` and `tadoc_tasks`.
-    pub use tadoc_core::{Array, Result as TaskResult};
+    pub use tadoc_core::Array;
     pub use tadoc_engine::analytics::{CustomTask, Phases};
 }
 
 /// Edits: transactions, batches, and compressing again.
 pub mod edit {
     pub use tadoc_engine::update::{
-        BatchOptions, Durability, Edit, Editor, Offsets, Operation, Outcome, Pending,
-        RecompressOptions, RecompressReport, Transaction, Transactions, recompress,
+        BatchOptions, Durability, Edit, Editor, Offsets, Operation, Outcome, RecompressOptions,
+        RecompressReport, Transaction, Transactions,
     };
-}
-
-/// Files that get their names when they are whole, and those that are left when a process ends early.
-pub mod files {
-    pub use tadoc_core::new_file::{Destination, Found, NewFile, open_special};
-    pub use tadoc_core::unfinished::{Removal, Unfinished, remove_all};
-    pub use tadoc_engine::corpus::is_unfinished;
-}
-
-/// The GPUs that tasks and batches can run on.
-#[cfg(feature = "gpu")]
-pub mod devices {
-    pub use tadoc_engine::gpu::device::{Api, DeviceInfo, list};
-    pub use tadoc_engine::gpu::{Error, Measured};
-
-    /// What a device does in a second.
-    ///
-    /// # Errors
-    /// What the driver says if it cannot be used.
-    pub fn measure(device: &DeviceInfo) -> Result<Measured, Error> {
-        let device = tadoc_engine::gpu::Device::open(Some(&device.selector()))?;
-        tadoc_engine::gpu::measure(&device)
-    }
 }

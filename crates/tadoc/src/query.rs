@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use tadoc_core::answer::Names;
 use tadoc_core::{Limits, View};
 use tadoc_engine::access::{self, Scope};
 use tadoc_engine::view::{Detail, Origin};
@@ -11,8 +12,8 @@ use crate::answer::{Answer, names};
 use crate::custom::CustomTask;
 use crate::select::{Selection, matching};
 use crate::{
-    Analyzer, Corpus, DocumentId, Found, Grep, Hits, Language, Measure, Names, Observer, Pattern,
-    Phrase, Result, Sampled, SearchQuery, StopWords, Strategy, Task, TfIdfOptions,
+    Analyzer, Corpus, DocumentId, Found, Grep, Hits, Language, Measure, Observer, Pattern, Phrase,
+    Result, Sampled, SearchQuery, StopWords, Strategy, Task, TfIdfOptions,
 };
 
 /// A question about a corpus: the documents and the words that it is about.
@@ -190,7 +191,8 @@ impl Query {
     /// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
     /// # let input = tadoc::Input::new("hamlet.txt", text);
     /// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
-    /// use tadoc::custom::{Array, CustomTask, Phases, TaskResult};
+    /// use tadoc::ArchiveError;
+    /// use tadoc::custom::{Array, CustomTask, Phases};
     ///
     /// /// How many different words each document has.
     /// struct DistinctWords;
@@ -206,7 +208,7 @@ impl Query {
     ///         b"distinct words, version 1".to_vec()
     ///     }
     ///
-    ///     fn run(&self, phases: &mut Phases<'_, '_>) -> TaskResult<Array<u32>> {
+    ///     fn run(&self, phases: &mut Phases<'_, '_>) -> tadoc::Result<Array<u32>, ArchiveError> {
     ///         let words = phases.view().terms().len();
     ///         let can_be = |&count: &u32| count <= words;
     ///         phases.documents("distinct words", can_be, |_, found| found.len() as u32)

@@ -1,7 +1,6 @@
 //! The tasks, each a chain of phases; those over sequences are in `sequences`.
 
 use tadoc_core::answer::Answer;
-use tadoc_core::task::{LONGEST_SEQUENCE, WIDEST_WINDOW};
 use tadoc_core::{Answered, Limits, Network, Strategy, Task, View};
 
 use crate::answer::{Cell, DocumentsOfKeys, KeysOfDocuments, RankedCounts, SortedCounts};
@@ -47,9 +46,9 @@ pub fn answer_with(
 pub fn check(view: &View, task: Task) -> Result<()> {
     let (what, given, most) = match task {
         Task::Cooccurrence { window, .. } | Task::Collocations { window, .. } => {
-            ("a window", window, WIDEST_WINDOW)
+            ("a window", window, Task::WIDEST_WINDOW)
         }
-        _ => ("a sequence", task.terms_of_a_key(), LONGEST_SEQUENCE),
+        _ => ("a sequence", task.terms_of_a_key(), Task::LONGEST_SEQUENCE),
     };
     if !(1..=most).contains(&given) {
         return Err(Error::BadLength { what, given, least: 1, most });

@@ -114,7 +114,7 @@ fn of_the_engine() -> Vec<Error> {
         Error::BadParameter { name: "b", given: 2.0, range: "0 to 1" },
         Error::BadLength { what: "a sequence", given: 100, least: 1, most: 64 },
         #[cfg(feature = "gpu")]
-        devices::Error::NoDevice { why: "there is none".into() }.into(),
+        GpuError::NoDevice { why: "there is none".into() }.into(),
         Error::NoGpuBackend,
         #[cfg(feature = "pool")]
         PoolError::InUse { path: "c.pool".into() }.into(),
@@ -165,15 +165,15 @@ fn of_pools() -> Vec<Error> {
 }
 
 #[cfg(all(feature = "gpu", feature = "pool"))]
-fn of_gpus() -> Vec<devices::Error> {
+fn of_gpus() -> Vec<GpuError> {
     let device = || "Some GPU".to_owned();
     vec![
-        devices::Error::NoDevice { why: "none is called `x`".into() },
-        devices::Error::TooLittleMemory { device: device(), needed: 8 << 30, free: 4 << 30 },
-        devices::Error::TooMuchToMerge { given: 4096, needed: 65536 },
-        devices::Error::Unsupported { what: "an answer of 5000000000 entries".into() },
-        devices::Error::Compile { device: device(), module: "sort", log: "line 3: syntax".into() },
-        devices::Error::Device { device: device(), call: "launching", what: "it is lost".into() },
+        GpuError::NoDevice { why: "none is called `x`".into() },
+        GpuError::TooLittleMemory { device: device(), needed: 8 << 30, free: 4 << 30 },
+        GpuError::TooMuchToMerge { given: 4096, needed: 65536 },
+        GpuError::Unsupported { what: "an answer of 5000000000 entries".into() },
+        GpuError::Compile { device: device(), module: "sort", log: "line 3: syntax".into() },
+        GpuError::Device { device: device(), call: "launching", what: "it is lost".into() },
     ]
 }
 

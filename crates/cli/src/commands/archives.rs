@@ -49,7 +49,7 @@ impl ReadArguments {
         &self,
         work: impl FnOnce() -> anyhow::Result<T> + Send,
     ) -> anyhow::Result<T> {
-        tadoc::threads::install(&self.threads.pool()?, work)
+        self.threads.pool()?.install(work)
     }
 }
 

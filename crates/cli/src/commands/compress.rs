@@ -6,8 +6,7 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
-use tadoc::files::Destination;
-use tadoc::{CompressOptions, CompressReport, Observer, Phase};
+use tadoc::{CompressOptions, CompressReport, NewFile, Observer, Phase};
 
 use super::summary;
 use crate::arguments::{Level, Threads, examples};
@@ -131,7 +130,8 @@ impl Compress {
             bail!("an archive is written to a file, not to standard output; give -o a name");
         }
         // Before inputs are looked for, so that none of them is a file that was left behind.
-        Destination::to_write(&self.output, self.force)?.remove_left_behind();
+        NewFile::destination(&self.output, self.force)?;
+        NewFile::remove_left_behind(&self.output)?;
         let progress = Progress::new(quiet);
         let mut collected = inputs::collect(&request, &mut |found| {
             // The walk looks for the wish to stop itself.

@@ -9,9 +9,7 @@ use std::time::Instant;
 use anstyle::{AnsiColor, Style};
 use anyhow::Context;
 use clap::{Args, Parser, ValueHint};
-use tadoc::files::{Removal, Unfinished};
 use tadoc::{CompressOptions, Corpus, Document, Existing, OpenOptions};
-use tempfile::TempDir;
 
 use super::compress::told;
 use super::{info, list};
@@ -21,6 +19,7 @@ use crate::inputs::{self, Request};
 use crate::output::check_standard_output;
 use crate::progress::Progress;
 use crate::screen::Limit;
+use crate::temporary::TemporaryFolder;
 use crate::units;
 
 /// Names and bytes of the files in `testdata/sample`.
@@ -33,9 +32,6 @@ const COMMAND: Style = AnsiColor::Cyan.on_default();
 const LISTED: usize = 6;
 const READ: &str = "manual/en/operation.md";
 const LINES: usize = 8;
-
-/// How often a temporary folder is removed in which another thread may be writing.
-const ATTEMPTS: u32 = 1000;
 
 /// Show tadoc at work on a small bundled corpus
 #[derive(Debug, Args)]
@@ -59,7 +55,7 @@ impl Demo {
                 say(&format!("\nIt is all in {}: try the commands there.", folder.display()))?;
             }
             None => {
-                let folder = TemporaryFolder::new()?;
+                let folder = TemporaryFolder::new().context("cannot make a temporary folder")?;
                 show(folder.path())?;
                 say("\nTo try the commands on these files: tadoc demo --keep playground")?;
             }
@@ -153,7 +149,7 @@ fn ask(archive: &Path, title: &str, command: &str) -> anyhow::Result<()> {
         false => word.to_owned(),
     };
     step(title, &command.split(' ').map(quoted).collect::<Vec<_>>().join(" "))?;
-    let folder = TemporaryFolder::new()?;
+    let folder = TemporaryFolder::new().context("cannot make a temporary folder")?;
     let answer = folder.path().join("answer");
     let words = command.split(' ').map(|word| match word {
         "sample.tdc" => archive.as_os_str(),
@@ -164,41 +160,6 @@ fn ask(archive: &Path, title: &str, command: &str) -> anyhow::Result<()> {
     super::run(Arguments::try_parse_from(arguments)?)?;
     let table = fs::read_to_string(&answer).context("cannot read the answer")?;
     indented(&table)
-}
-
-/// A folder that is removed when it is dropped, or when a signal ends the process. Fields are dropped in this
-/// order: a signal that comes while the folder is removed still knows of it.
-struct TemporaryFolder {
-    folder: TempDir,
-    _unfinished: Unfinished,
-}
-
-impl TemporaryFolder {
-    fn new() -> anyhow::Result<Self> {
-        let made = Unfinished::begin(|| {
-            let folder = tempfile::tempdir()?;
-            let path = folder.path().to_owned();
-            let removal: Removal = Box::new(move || remove(&path));
-            Ok::<_, io::Error>((folder, removal))
-        });
-        let (folder, _unfinished) = made.context("cannot make a temporary folder")?;
-        Ok(Self { folder, _unfinished })
-    }
-
-    fn path(&self) -> &Path {
-        self.folder.path()
-    }
-}
-
-/// Removes a folder in which another thread may still write: what has come up in it meanwhile is in the way,
-/// and goes with the next attempt.
-fn remove(folder: &Path) {
-    for _ in 0..ATTEMPTS {
-        match fs::remove_dir_all(folder) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {}
-            _ => break,
-        }
-    }
 }
 
 fn write_sample(folder: &Path) -> anyhow::Result<()> {

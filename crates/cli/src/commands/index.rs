@@ -6,7 +6,7 @@ use clap::{ArgGroup, Args, ValueHint};
 
 use tadoc::OpenOptions;
 
-use super::{open, summary};
+use super::summary;
 use crate::arguments::{self, examples};
 use crate::failure::Outcome;
 use crate::progress::Progress;
@@ -57,11 +57,11 @@ impl Index {
                 summary(quiet, &line);
             }
             if self.view {
-                let corpus = open(archive)?;
                 let progress = Progress::new(quiet);
-                let bytes = tadoc::store_view(&corpus, &progress);
+                let options = memory::limit(OpenOptions::new());
+                let bytes = options.store_view(archive, &progress);
                 progress.finish();
-                let bytes = bytes.map_err(|error| error.of_archive(archive))?;
+                let bytes = bytes?;
                 summary(quiet, &format!("{}.view: {}", archive.display(), units::size(bytes)));
             }
         }

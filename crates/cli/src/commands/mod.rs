@@ -57,7 +57,7 @@ pub fn run(arguments: Arguments) -> anyhow::Result<Outcome> {
 fn on_all_threads(
     work: impl FnOnce() -> anyhow::Result<Outcome> + Send,
 ) -> anyhow::Result<Outcome> {
-    tadoc::threads::install(&Threads::default().pool()?, work)
+    Threads::default().pool()?.install(work)
 }
 
 /// Opens one archive.

@@ -89,7 +89,7 @@ impl InputArguments {
             skip_unreadable: self.skip_unreadable,
             directory: self.directory.clone(),
             prefix: self.prefix.as_ref().map(|prefix| prefix.as_encoded_bytes().to_vec()),
-            naming: None,
+            names_from: None,
             output: archive.to_owned(),
         })
     }

@@ -16,8 +16,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, bail};
-use tadoc::files::Destination;
-use tadoc::{Input, NamesFrom, Naming, Source, Timestamp};
+use tadoc::{Input, NamesFrom, NewFile, Source, Timestamp};
 
 use crate::units;
 
@@ -41,7 +40,7 @@ pub struct Request {
     /// What to put before all names; `None`: nothing, or what the archive's own names have.
     pub prefix: Option<Vec<u8>>,
     /// How the files of an archive were named that these are added to.
-    pub naming: Option<Naming>,
+    pub names_from: Option<NamesFrom>,
     /// The archive to be written or added to.
     pub output: PathBuf,
 }
@@ -140,12 +139,12 @@ fn names_from(request: &Request) -> Option<NamesFrom> {
         _ => return None,
     };
     let prefix = request.prefix.clone().unwrap_or_default();
-    Some(NamesFrom { folder: folder.canonicalize().ok()?, prefix })
+    Some(NamesFrom::new(folder.canonicalize().ok()?, prefix))
 }
 
 /// The path that the output will have, with every link resolved.
 fn resolved_output(output: &Path) -> Option<PathBuf> {
-    let output = Destination::of(output).ok()?.path;
+    let output = NewFile::destination(output, true).ok()?.unwrap_or_else(|| output.to_owned());
     let parent = match output.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
@@ -204,9 +203,9 @@ impl Collector<'_> {
             }
             return Ok(Name { prefix: prefix.unwrap_or_default(), path: name::of_path(given) });
         }
-        let named = self.request.naming.as_ref().and_then(|naming| {
+        let named = self.request.names_from.as_ref().and_then(|from| {
             let path = name::absolute(given)?;
-            Some((naming.prefix().to_vec(), name::of_path(naming.relative(&path)?)))
+            Some((from.prefix().to_vec(), name::of_path(from.relative(&path)?)))
         });
         Ok(match named {
             Some((recorded, path)) => Name { prefix: prefix.unwrap_or(recorded), path },
@@ -241,7 +240,7 @@ impl Collector<'_> {
                 self.folder(&path, &resolved, &name)?;
             } else if self.output.as_ref() == Some(&resolved) {
                 // The archive that is being replaced.
-            } else if tadoc::files::is_unfinished(entry.file_name().as_encoded_bytes()) {
+            } else if NewFile::is_unfinished(entry.file_name().as_encoded_bytes()) {
                 self.skip(path, Reason::Unfinished, None);
             } else if metadata.is_file() {
                 self.file(&path, name, &metadata)?;
@@ -278,12 +277,12 @@ impl Collector<'_> {
                 let content = content.to_vec();
                 let from = path.to_owned();
                 let whole = self.request.skip_unreadable;
-                let open: tadoc::Opener = Box::new(move || {
+                let open = move || {
                     let content = compression.reader(Box::new(File::open(from)?))?;
                     // What fails in the middle can be left out only if nothing of it was taken.
                     if whole { decompress::read_whole(content) } else { Ok(content) }
-                });
-                Ok((content, Source::Stream(path.to_owned(), open)))
+                };
+                Ok((content, Source::stream(path, open)))
             }
             Some((compression, _)) => {
                 if compression.check(opened).is_ok() {
@@ -311,8 +310,7 @@ impl Collector<'_> {
         O: FnOnce() -> io::Result<Box<dyn io::Read + Send>> + Send + 'static,
     {
         let decompress = self.request.decompress;
-        let opener: tadoc::Opener = Box::new(move || detected(open()?, decompress));
-        let source = Source::Stream(path, opener);
+        let source = Source::stream(path, move || detected(open()?, decompress));
         self.add(Input { name: name.whole(), source, modified: None, mode: None });
     }
 

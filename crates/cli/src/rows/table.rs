@@ -8,7 +8,7 @@
 //! terminal gets the first 100 rows, unless all are asked for, and a last line that says how many
 //! there are.
 //!
-//! Text is escaped as [`visible`](tadoc::text::visible) has it, so that nothing in it steers the
+//! Text is escaped as [`screen::name`] does, so that nothing in it steers the
 //! terminal. 200 to 600 ns a row.
 
 use std::fmt::Write as _;

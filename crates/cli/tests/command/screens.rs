@@ -34,8 +34,12 @@ fn on_terminal(folder: &Folder, arguments: &[&str]) -> Option<(String, i32)> {
     Some((shown, run.status.code().unwrap()))
 }
 
+/// What the command hides on a terminal, apart from what separates lines and columns.
 fn steers(character: char) -> bool {
-    character != '\n' && character != '\t' && tadoc_engine::text::steers(character)
+    let is_separator = matches!(character, '\n' | '\t');
+    let turns = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\
+                 \u{2066}\u{2067}\u{2068}\u{2069}\u{2028}\u{2029}\u{feff}";
+    !is_separator && (character.is_control() || turns.contains(character))
 }
 
 fn awkward() -> Folder {

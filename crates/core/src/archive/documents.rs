@@ -36,7 +36,7 @@ pub struct DocumentTable {
 pub const HASHED_PIECE: u64 = 8 << 20;
 
 /// Hashes the pieces of one document.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct PieceHasher {
     state: Option<Box<Xxh64>>,
     filled: u64,

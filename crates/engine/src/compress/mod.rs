@@ -104,6 +104,17 @@ pub enum Source {
     Stream(PathBuf, Opener),
 }
 
+impl Source {
+    /// [`Source::Stream`] of a function that opens a reader.
+    pub fn stream<R: Read + Send + 'static>(
+        path: impl Into<PathBuf>,
+        open: impl FnOnce() -> std::io::Result<R> + Send + 'static,
+    ) -> Self {
+        let open = move || Ok(Box::new(open()?) as Box<dyn Read + Send>);
+        Self::Stream(path.into(), Box::new(open))
+    }
+}
+
 /// What came of compressing.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CompressReport {
@@ -320,8 +331,8 @@ impl Documents {
             })
             .collect();
         empty.sort_by(|left, right| left.name.cmp(&right.name));
-        let base = names_from.map_or(Base::Unknown, |from| origin::base_of(&from.folder, archive));
-        let prefix = names_from.map_or_else(Vec::new, |from| from.prefix.clone());
+        let base = names_from.map_or(Base::Unknown, |from| from.base(archive));
+        let prefix = names_from.map_or_else(Vec::new, |from| from.prefix().to_vec());
         Some(Origin { split, base, prefix, empty })
     }
 

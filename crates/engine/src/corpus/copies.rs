@@ -4,6 +4,8 @@
 //! Documents of another length are not looked at. Of the others, those with a digest of their own
 //! are compared by that without being read; the rest is expanded, all of them in one pass.
 
+use std::fmt;
+
 use hashbrown::HashMap;
 use tadoc_core::archive::{Digester, PieceHasher};
 
@@ -12,30 +14,24 @@ use super::digests::runs;
 use crate::error::Result;
 
 /// A text by its length and the hashes of its pieces: XXH64, so that no two texts are taken for one
-/// by chance.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// by chance. The default is the empty text.
+#[derive(Clone, Default)]
 pub struct TextDigest {
-    bytes: u64,
-    hashes: Vec<u64>,
-}
-
-/// Makes the digest of a text that comes in pieces.
-#[derive(Default)]
-pub struct TextDigester {
     bytes: u64,
     hasher: PieceHasher,
 }
 
-impl TextDigester {
+impl TextDigest {
     /// The next bytes of the text.
     pub fn update(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         self.hasher.update(bytes);
     }
+}
 
-    /// The text ends.
-    pub fn finish(mut self) -> TextDigest {
-        TextDigest { bytes: self.bytes, hashes: self.hasher.finish() }
+impl fmt::Debug for TextDigest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.debug_struct("TextDigest").field("bytes", &self.bytes).finish_non_exhaustive()
     }
 }
 
@@ -47,11 +43,13 @@ impl Corpus {
         texts: &[TextDigest],
         among: impl Fn(usize) -> bool,
     ) -> Result<Vec<Option<usize>>> {
+        let texts: Vec<(u64, Vec<u64>)> =
+            texts.iter().map(|text| (text.bytes, text.hasher.clone().finish())).collect();
         let mut of_length: HashMap<u64, Vec<u32>> = HashMap::new();
-        for text in texts.iter().filter(|text| text.bytes > 0) {
+        for (bytes, hashes) in texts.iter().filter(|(bytes, _)| *bytes > 0) {
             let mut digester = Digester::default();
-            let digest = digester.document(text.bytes, &text.hashes, true);
-            of_length.entry(text.bytes).or_default().extend(digest);
+            let digest = digester.document(*bytes, hashes, true);
+            of_length.entry(*bytes).or_default().extend(digest);
         }
         let digests = self.digests_of_single_documents()?;
         let documents = self.documents()?;
@@ -65,8 +63,7 @@ impl Corpus {
         for (&place, hashes) in candidates.iter().zip(&hashes) {
             found.entry((documents[place].bytes, &hashes[..])).or_insert(place);
         }
-        let of_text = |text: &TextDigest| found.get(&(text.bytes, &text.hashes[..])).copied();
-        Ok(texts.iter().map(of_text).collect())
+        Ok(texts.iter().map(|(bytes, hashes)| found.get(&(*bytes, &hashes[..])).copied()).collect())
     }
 
     /// The digests of documents that share theirs with no other, by their places.

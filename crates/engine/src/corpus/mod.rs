@@ -25,7 +25,7 @@ use crate::text::escape;
 use crate::update::{Edited, EditedSegment, EditedText, Ledger};
 use crate::{Document, Info, Lexer, threads};
 
-pub use copies::{TextDigest, TextDigester};
+pub use copies::TextDigest;
 pub(crate) use decoded::{Decoded, count_newlines};
 pub use files::CorpusFile;
 pub(crate) use parts::{Part, parts_of};
@@ -85,16 +85,15 @@ pub struct EditsInfo {
 }
 
 impl EditsInfo {
-    /// What a journal has; `None` if there is nothing.
-    fn of(journal: &Journal) -> Option<Self> {
-        let is_there = !journal.is_empty() || journal.torn() > 0;
-        is_there.then(|| Self {
+    /// What a journal has.
+    pub(crate) fn of(journal: &Journal) -> Self {
+        Self {
             edits: journal.edit_count(),
             transactions: journal.transactions(),
             text_bytes: journal.text_bytes(),
             journal_bytes: journal.bytes(),
             torn_bytes: journal.torn(),
-        })
+        }
     }
 }
 
@@ -175,7 +174,8 @@ impl Corpus {
         let archive = Archive::open_within(path.as_ref(), options.memory)?;
         let journal = archive.journal()?;
         let corpus = Self::stored(archive).with_journal(&journal)?;
-        Ok(Self { edits: EditsInfo::of(&journal), ..corpus })
+        let is_there = !journal.is_empty() || journal.torn() > 0;
+        Ok(Self { edits: is_there.then(|| EditsInfo::of(&journal)), ..corpus })
     }
 
     /// An archive without the edits behind it.

@@ -17,7 +17,7 @@ use super::transaction::Transaction;
 use super::{EditedText, Ledger};
 #[cfg(feature = "gpu")]
 use crate::backend::Choice;
-use crate::corpus::OpenOptions;
+use crate::corpus::{EditsInfo, OpenOptions};
 use crate::error::{Error, Result};
 
 /// What a commit promises when it returns.
@@ -39,17 +39,6 @@ pub enum Offsets {
     Sequence,
     /// The text before the batch: all edits are made together.
     Snapshot,
-}
-
-/// What the journal has, and what it will have.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Pending {
-    /// Edits since the archive was last compressed.
-    pub edits: u64,
-    /// Bytes of text in them.
-    pub text_bytes: u64,
-    /// Bytes that the journal takes in the file.
-    pub journal_bytes: u64,
 }
 
 /// An archive opened for editing. While it is open, nobody else can edit the archive; readers see
@@ -111,9 +100,10 @@ pub(super) struct OpenArchive {
     pub(super) text: Option<Arc<EditedText>>,
     /// The folders that documents are in, once a name is given.
     pub(super) folders: Option<Folders>,
-    pub(super) pending: Pending,
+    /// With those of the open transaction, which itself is not counted.
+    pub(super) pending: EditsInfo,
     /// What was pending when the last transaction was committed.
-    pub(super) committed: Pending,
+    pub(super) committed: EditsInfo,
     /// Whether `ledger` has edits that were rolled back.
     pub(super) is_stale: bool,
 }
@@ -196,11 +186,7 @@ impl OpenArchive {
         let (archive, journal, writer) = JournalWriter::open_within(path, memory)?;
         let mut ledger = Ledger::new(Arc::new(archive.documents()?));
         ledger.replay(&journal)?;
-        let pending = Pending {
-            edits: journal.edit_count(),
-            text_bytes: journal.text_bytes(),
-            journal_bytes: journal.bytes(),
-        };
+        let pending = EditsInfo { torn_bytes: 0, ..EditsInfo::of(&journal) };
         Ok(Self {
             archive,
             journal: writer,

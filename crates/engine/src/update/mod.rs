@@ -42,7 +42,7 @@ use crate::error::Result;
 
 pub use batch::{BatchOptions, Batches, Operation, Outcome, Outcomes, Transactions};
 pub(crate) use edited::Edited;
-pub use editor::{Durability, Editor, Offsets, Pending};
+pub use editor::{Durability, Editor, Offsets};
 pub(crate) use ledger::Ledger;
 pub use recompress::{RecompressOptions, RecompressReport, recompress};
 pub(crate) use segment::EditedSegment;

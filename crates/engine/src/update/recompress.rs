@@ -92,6 +92,21 @@ pub fn recompress(
     Ok(report)
 }
 
+impl RecompressOptions {
+    /// Compresses an edited archive again, so that edits are part of it and the journal is empty. One without edits is
+    /// left as it is, unless another index is asked for. Nobody else can edit it meanwhile.
+    ///
+    /// # Errors
+    /// What reading and writing give: then the archive is as it was.
+    pub fn recompress(
+        &self,
+        path: impl AsRef<Path>,
+        observer: &dyn Observer,
+    ) -> Result<RecompressReport> {
+        recompress(path, self, observer)
+    }
+}
+
 impl Editor {
     /// Compresses the archive again, and goes on with it. Documents have other numbers from then
     /// on.

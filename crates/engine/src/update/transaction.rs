@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 
 use tadoc_core::archive::journal::Edit;
 
-use super::editor::{Durability, OpenArchive, Pending, Place, lock};
+use super::editor::{Durability, OpenArchive, Place, lock};
 use super::folders::Folders;
 use super::offsets::sequence_of;
 use super::{EditedText, Ledger, replay};
@@ -19,10 +19,10 @@ use crate::access::Access;
 #[cfg(feature = "gpu")]
 use crate::backend::Choice;
 use crate::backend::Reads;
-use crate::corpus::Corpus;
+use crate::corpus::{Corpus, EditsInfo};
 use crate::error::{Error, Result};
 use crate::names;
-use crate::origin::Naming;
+use crate::origin::NamesFrom;
 use crate::threads;
 
 /// Edits of an archive that are made together, by [`Transaction::commit`], or not at all. Dropped,
@@ -122,10 +122,11 @@ impl Transaction {
         self.ledger().document_count()
     }
 
-    /// What has been edited since the archive was last compressed.
-    pub fn pending(&self) -> Pending {
+    /// What has been edited since the archive was last compressed, this transaction's edits included. It is itself
+    /// counted as a transaction once it is committed.
+    pub fn pending(&self) -> EditsInfo {
         let OpenArchive { journal, pending, .. } = self.open();
-        Pending { journal_bytes: journal.bytes(), ..*pending }
+        EditsInfo { journal_bytes: journal.bytes(), ..*pending }
     }
 
     /// Bytes of the archive without the edits behind it.
@@ -134,9 +135,9 @@ impl Transaction {
     }
 
     /// How the files of the archive were named, where that is recorded.
-    pub fn naming(&self) -> Option<Naming> {
+    pub fn names_from(&self) -> Option<NamesFrom> {
         let archive = &self.open().archive;
-        Naming::of(archive.summary().origin.as_ref()?, archive.path())
+        NamesFrom::of(archive.summary().origin.as_ref()?, archive.path())
     }
 
     /// Makes an edit; gives the number of a document that was added. One that is not possible
@@ -305,6 +306,7 @@ impl Transaction {
     pub(super) fn commit_and_go_on(&mut self, durability: Durability) -> Result<()> {
         self.writing(|open| {
             open.journal.commit(durability == Durability::Sync)?;
+            open.pending.transactions += u64::from(open.pending != open.committed);
             open.committed = open.pending;
             Ok(())
         })

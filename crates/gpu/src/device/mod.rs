@@ -27,6 +27,7 @@ use self::driver::{Driver, Handle, Value};
 use self::profile::Profile;
 use self::signature::Signature;
 use crate::error::{Error, Result};
+use crate::measure::Measured;
 
 #[doc(hidden)]
 pub use self::faulty::Faults;
@@ -85,21 +86,29 @@ impl DeviceInfo {
     pub fn selector(&self) -> String {
         format!("{}:{}", self.api.name(), self.number)
     }
-}
 
-/// All devices that the drivers of this machine name, and what was wrong with drivers that do not answer.
-pub fn list() -> (Vec<DeviceInfo>, Vec<String>) {
-    // PoCL makes its devices when they are first asked for, and two threads that do so at once see them half made.
-    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
-    let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
-    let (mut devices, mut problems) = (Vec::new(), Vec::new());
-    for found in [cuda::list(), opencl::list()] {
-        match found {
-            Ok(found) => devices.extend(found),
-            Err(problem) => problems.push(problem),
+    /// All devices that the drivers of this machine name, and what was wrong with drivers that do not answer.
+    pub fn list() -> (Vec<Self>, Vec<String>) {
+        // PoCL makes its devices when they are first asked for, and two threads that do so at once see them half made.
+        static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+        let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut devices, mut problems) = (Vec::new(), Vec::new());
+        for found in [cuda::list(), opencl::list()] {
+            match found {
+                Ok(found) => devices.extend(found),
+                Err(problem) => problems.push(problem),
+            }
         }
+        (devices, problems)
     }
-    (devices, problems)
+
+    /// Opens the device and measures what it does in a second.
+    ///
+    /// # Errors
+    /// What the driver says if the device cannot be used.
+    pub fn measure(&self) -> Result<Measured> {
+        crate::measure(&Device::open(Some(&self.selector()))?)
+    }
 }
 
 /// A kernel file: compiled as a whole, with `portable.h` before it.
@@ -199,7 +208,7 @@ impl Device {
 
     /// What [`Device::open`] opens.
     fn driver(selector: Option<&str>) -> Result<(DeviceInfo, Box<dyn Driver>)> {
-        let (devices, problems) = list();
+        let (devices, problems) = DeviceInfo::list();
         let fits = |info: &&DeviceInfo| match selector {
             None => !info.is_processor,
             Some(selector) => {

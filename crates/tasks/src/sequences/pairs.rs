@@ -11,7 +11,7 @@
 use std::ops::Range;
 
 use tadoc_core::grammar::Slices;
-use tadoc_core::task::WIDEST_WINDOW;
+use tadoc_core::task::Task;
 use tadoc_core::{Array, Network, Packing, parallel};
 
 use super::source::Crossings;
@@ -22,7 +22,7 @@ use crate::work::{Starts, Work, level_end};
 /// How many pairs symbols end is known at every place that is a multiple of this.
 const PLACES_AT_ONCE: usize = 1 << 8;
 /// Items that are at hand while a row goes by: so many are seldom moved.
-const ITEMS_AT_HAND: usize = 4 * WIDEST_WINDOW;
+const ITEMS_AT_HAND: usize = 4 * Task::WIDEST_WINDOW;
 
 /// The pairs of terms at a distance of at most `reach`.
 pub(super) struct Pairs<'n> {
@@ -160,7 +160,7 @@ impl<'n> Pairs<'n> {
         reach: usize,
         ordered: bool,
     ) -> Result<Self> {
-        assert!((1..=WIDEST_WINDOW).contains(&reach), "a window of {reach}");
+        assert!((1..=Task::WIDEST_WINDOW).contains(&reach), "a window of {reach}");
         let ends = Ends::new(work, network, reach)?;
         let symbols: Vec<&[u32]> = network.grammar().symbols().chunks(PLACES_AT_ONCE).collect();
         let of_symbols = |symbols: &[u32]| -> u64 {

@@ -221,9 +221,9 @@ fn lengths_out_of_range_are_refused() {
     let view = view(deep(3));
     for (task, what) in [
         (Task::SequenceCount { n: 0 }, "a sequence"),
-        (Task::RankedInvertedIndex { n: LONGEST_SEQUENCE + 1 }, "a sequence"),
+        (Task::RankedInvertedIndex { n: Task::LONGEST_SEQUENCE + 1 }, "a sequence"),
         (Task::Cooccurrence { window: 0, ordered: true }, "a window"),
-        (Task::Collocations { window: WIDEST_WINDOW + 1, measure: Measure::Pmi }, "a window"),
+        (Task::Collocations { window: Task::WIDEST_WINDOW + 1, measure: Measure::Pmi }, "a window"),
     ] {
         let refused = check(&view, task);
         assert!(
@@ -231,5 +231,7 @@ fn lengths_out_of_range_are_refused() {
             "{task:?}"
         );
     }
-    assert!(check(&view, Task::Cooccurrence { window: WIDEST_WINDOW, ordered: true }).is_ok());
+    assert!(
+        check(&view, Task::Cooccurrence { window: Task::WIDEST_WINDOW, ordered: true }).is_ok()
+    );
 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 use anyhow::{Context, Result, ensure};
 use serde_json::Value;
 
+use super::examples;
 use super::signature::{
     array, bounds, case, clauses, function, parameters, text, trait_name, type_text,
 };
@@ -25,6 +26,10 @@ pub struct Items {
     /// How many items of a kind there are; fields, variants, methods and implementations are not
     /// counted.
     counts: BTreeMap<&'static str, usize>,
+    /// Paths of types, traits and functions.
+    shown: Vec<String>,
+    /// Paths that examples of the crate use.
+    used: BTreeSet<String>,
 }
 
 impl Items {
@@ -35,9 +40,22 @@ impl Items {
         text
     }
 
+    /// How many items there are.
+    pub fn count(&self) -> usize {
+        self.counts.values().sum()
+    }
+
+    /// The paths of types, traits and functions that no example uses.
+    pub fn without_example(&self) -> Vec<&str> {
+        let mut paths: Vec<&str> = self.shown.iter().map(String::as_str).collect();
+        paths.retain(|path| !self.used.contains(*path));
+        paths.sort_unstable();
+        paths
+    }
+
     /// How many items there are, and of which kinds.
     pub fn summary(&self) -> String {
-        let total: usize = self.counts.values().sum();
+        let total = self.count();
         let kinds: Vec<String> =
             self.counts.iter().map(|(kind, count)| format!("{kind} {count}")).collect();
         format!("{total} public items: {}", kinds.join(", "))
@@ -53,6 +71,12 @@ struct Documented {
 impl Documented {
     fn item(&self, id: &Value) -> &Value {
         &self.json["index"][id.to_string()]
+    }
+
+    /// The documentation of all items, and of what is exported again.
+    fn docs(&self) -> impl Iterator<Item = &str> {
+        let items = self.json["index"].as_object().into_iter().flat_map(|index| index.values());
+        items.filter(|item| item["crate_id"] == 0).filter_map(|item| item["docs"].as_str())
     }
 
     /// Whether an item is of another crate.
@@ -87,8 +111,15 @@ impl<'p> Walk<'p> {
         let (crates, met) = (HashMap::new(), HashMap::new());
         let mut walk = Self { project, crates, met, items: Items::default() };
         let root = walk.documented(&package.replace('-', "_"))?.context("no such package")?;
-        walk.module(&root, &root.json["root"], &root.name)?;
-        Ok(walk.items)
+        walk.of_crate(&root)
+    }
+
+    fn of_crate(mut self, root: &Rc<Documented>) -> Result<Items> {
+        self.module(root, &root.json["root"], &root.name)?;
+        for block in root.docs().flat_map(examples::blocks) {
+            examples::add_used(&block, &root.name, &mut self.items.used);
+        }
+        Ok(self.items)
     }
 
     /// A crate of the workspace; `None` for another.
@@ -188,6 +219,9 @@ impl<'p> Walk<'p> {
         self.met.insert(key, path.to_owned());
         if let Some(kind) = kind_of(kind) {
             *self.items.counts.entry(kind).or_default() += 1;
+            if ["structs", "enums", "traits", "functions"].contains(&kind) {
+                self.items.shown.push(path.to_owned());
+            }
         }
         let generics = &inner["generics"];
         let named = |kind: &str| format!("{kind} {path}{}", parameters(generics));
@@ -352,4 +386,56 @@ fn kind_of(kind: &str) -> Option<&'static str> {
         "macro" | "proc_macro" | "proc_attribute" | "proc_derive" => "macros",
         _ => return None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    /// A crate with a module, types of its own and of another crate, and what their documentation
+    /// says.
+    fn documented(docs: [&str; 3]) -> Rc<Documented> {
+        let module = |items: &[u32]| json!({ "module": { "items": items } });
+        let structure = json!({ "struct": { "kind": "unit", "generics": {}, "impls": [] } });
+        let function = json!({ "function": { "sig": { "inputs": [] }, "generics": {} } });
+        let item = |name: &str, docs: &str, inner: Value| {
+            json!({
+                "crate_id": 0, "name": name, "docs": docs, "visibility": "public", "inner": inner,
+            })
+        };
+        let [root, first, second] = docs;
+        let index = json!({
+            "0": item("lib", root, module(&[1, 2, 3])),
+            "1": item("First", first, structure.clone()),
+            "2": item("inner", "", module(&[4])),
+            "3": item("run", "", function),
+            "4": item("Second", second, structure),
+        });
+        let json = json!({ "root": 0, "index": index, "paths": {} });
+        Rc::new(Documented { name: "lib".into(), json })
+    }
+
+    fn items(docs: [&str; 3]) -> Items {
+        let project = Project::find().unwrap();
+        let (crates, met) = (HashMap::new(), HashMap::new());
+        let walk = Walk { project: &project, crates, met, items: Items::default() };
+        walk.of_crate(&documented(docs)).unwrap()
+    }
+
+    #[test]
+    fn items_are_counted_and_those_without_example_named() {
+        let none = items(["", "", ""]);
+        assert_eq!(none.summary(), "4 public items: functions 1, modules 1, structs 2");
+        assert_eq!(none.without_example(), ["lib::First", "lib::inner::Second", "lib::run"]);
+        // Each in its own documentation, in that of another, or of the crate.
+        let own = "```\nassert_eq!(lib::First, lib::First);\n```";
+        let others = "```\nuse lib::{inner::Second, run};\nassert_eq!(run(), Second);\n```";
+        assert_eq!(items(["", own, ""]).without_example(), ["lib::inner::Second", "lib::run"]);
+        assert_eq!(items(["", own, others]).without_example(), [""; 0]);
+        assert_eq!(items([others, own, ""]).without_example(), [""; 0]);
+        // A link is no example, nor is code that does not run.
+        let link = "See [`lib::First`].\n```ignore\nassert_eq!(lib::First, 1);\n```";
+        assert_eq!(items([link, "", others]).without_example(), ["lib::First"]);
+    }
 }

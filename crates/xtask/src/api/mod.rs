@@ -1,9 +1,11 @@
 //! `cargo xtask api`: the public items of a package, compared with the list that is committed
-//! beside it as `api.txt`, so that a change of the API is seen in a change of this file.
+//! beside it as `api.txt`, so that a change of the API is seen in a change of this file. Items are
+//! bounded in number, and each type, trait and function is used in an example of the documentation.
 //!
 //! The list is made of rustdoc's JSON, which stable Rust gives when it is told to; about half a
 //! minute once the dependencies are checked.
 
+mod examples;
 mod items;
 mod signature;
 
@@ -11,14 +13,17 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt;
 use std::path::PathBuf;
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
 
 use crate::project::Project;
 use crate::{files, process};
-use items::Walk;
+use items::{Items, Walk};
 
 /// The package whose API is kept.
 pub const PACKAGE: &str = "tadoc";
+
+/// The most public items of it.
+const MOST_ITEMS: usize = 120;
 
 /// Which package, and whether its list is written.
 pub struct Options {
@@ -62,8 +67,8 @@ fn list(project: &Project, package: &str) -> PathBuf {
     project.folder_of(package).join("api.txt")
 }
 
-/// Says how many items there are, if the committed list has the same; otherwise an error has the
-/// lines that differ.
+/// Says how many items there are, if the committed list has the same and [`PACKAGE`] is small and
+/// shown enough; otherwise an error has the lines that differ, or what has no example.
 pub fn compare(project: &Project, package: &str) -> Result<String> {
     let path = list(project, package);
     let update = format!("`cargo xtask api {package} --write`");
@@ -78,7 +83,24 @@ pub fn compare(project: &Project, package: &str) -> Result<String> {
             path.display()
         );
     }
+    if package == PACKAGE {
+        check(&items)?;
+    }
     Ok(items.summary())
+}
+
+/// That there are not too many items, and that each has an example.
+fn check(items: &Items) -> Result<()> {
+    let count = items.count();
+    ensure!(count <= MOST_ITEMS, "there are {count} public items; at most {MOST_ITEMS} may be");
+    let bare = items.without_example();
+    ensure!(
+        bare.is_empty(),
+        "no example that runs and asserts uses {} of the public items:\n{}",
+        bare.len(),
+        bare.join("\n")
+    );
+    Ok(())
 }
 
 /// Lines that are only in the one, with a minus, and only in the other, with a plus.

@@ -61,7 +61,7 @@ pub fn all(sample: &Path, work: &Path) -> Result<Vec<Good>> {
     // A file without time and mode, one with both, and an empty one; names are relative to the
     // archive's folder.
     let split = CompressOptions {
-        names_from: Some(NamesFrom { folder: work.canonicalize()?, prefix: Vec::new() }),
+        names_from: Some(NamesFrom::new(work.canonicalize()?, Vec::new())),
         ..split
     };
     let file = |name: &str, text: &str, seconds, nanoseconds, mode| Expected {

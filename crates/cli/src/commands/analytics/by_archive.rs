@@ -5,7 +5,7 @@
 
 use std::ops::Range;
 
-use tadoc::{Column, Corpus, Document, Names, Rows, Value};
+use tadoc::{Column, Corpus, Document, Rows, Value};
 
 use crate::commands::archives::MOST_COLUMNS;
 
@@ -20,8 +20,8 @@ impl Numbered {
     }
 
     /// What the library is given as names of documents.
-    pub fn labels(&self) -> Names {
-        (0..self.documents.len() as u32).map(u32::to_le_bytes).collect()
+    pub fn labels(&self) -> impl Iterator<Item = [u8; 4]> {
+        (0..self.documents.len() as u32).map(u32::to_le_bytes)
     }
 
     /// Rows that were labelled so, with archive and name; `columns` has `archive` first.

@@ -2,7 +2,7 @@
 
 use clap::builder::RangedU64ValueParser;
 use clap::{Args, ValueEnum};
-use tadoc::{Task, WIDEST_WINDOW};
+use tadoc::Task;
 
 use super::arguments::{Shared, StrategyArgument};
 use super::question;
@@ -93,7 +93,7 @@ enum Measure {
 
 /// Reads a window.
 fn window() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=WIDEST_WINDOW as u64)
+    RangedU64ValueParser::new().range(1..=Task::WIDEST_WINDOW as u64)
 }
 
 question!(Cooccurrence, |asked| Task::Cooccurrence {

@@ -2,7 +2,7 @@
 
 use clap::Args;
 use clap::builder::RangedU64ValueParser;
-use tadoc::{LONGEST_SEQUENCE, Task};
+use tadoc::Task;
 
 use super::arguments::{Shared, StrategyArgument};
 use super::question;
@@ -80,7 +80,7 @@ pub struct RankedInvertedIndex {
 
 /// Reads how many terms a sequence has.
 fn length() -> RangedU64ValueParser<usize> {
-    RangedU64ValueParser::new().range(1..=LONGEST_SEQUENCE as u64)
+    RangedU64ValueParser::new().range(1..=Task::LONGEST_SEQUENCE as u64)
 }
 
 question!(

@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use serde::Serialize;
-use tadoc::devices::{self, DeviceInfo, Measured};
+use tadoc::{DeviceInfo, Measured};
 
 use crate::failure::printable;
 use crate::units;
@@ -65,7 +65,7 @@ impl From<Measured> for Figures {
 impl Report {
     /// Asks the drivers, and measures what can be used.
     pub fn new(measure: bool) -> Self {
-        let (devices, problems) = devices::list();
+        let (devices, problems) = DeviceInfo::list();
         let devices = devices.iter().map(|info| Listed::new(info, measure)).collect();
         Self { devices, problems }
     }
@@ -92,7 +92,7 @@ impl Listed {
             measured: None,
         };
         if measure && listed.usable {
-            match devices::measure(info) {
+            match info.measure() {
                 Ok(measured) => listed.measured = Some(measured.into()),
                 Err(error) => (listed.usable, listed.reason) = (false, Some(error.to_string())),
             }
@@ -165,11 +165,11 @@ pub fn text(report: &Report) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tadoc::devices::Api;
+    use tadoc::DeviceApi;
 
     fn info(number: usize, unusable: Option<&str>) -> DeviceInfo {
         DeviceInfo {
-            api: Api::OpenCl,
+            api: DeviceApi::OpenCl,
             number,
             name: "Some GPU".into(),
             driver: "Driver 1.2".into(),

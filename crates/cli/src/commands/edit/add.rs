@@ -13,7 +13,7 @@ use anyhow::{Context, bail};
 use clap::{Args, ValueHint};
 use tadoc::edit::{Edit, Transaction};
 use tadoc::text::escape;
-use tadoc::{Input, Observer, OpenOptions, Phase, Source, TextDigest, TextDigester, Timestamp};
+use tadoc::{Input, Observer, OpenOptions, Phase, Source, TextDigest, Timestamp};
 
 use super::Session;
 use super::arguments::EditArguments;
@@ -72,7 +72,7 @@ impl Add {
         let mut request = self.inputs.request(&self.archive)?;
         let session = Session::open(&self.archive, &self.editing, quiet)?;
         let mut transaction = session.begin()?;
-        request.naming = transaction.naming();
+        request.names_from = transaction.names_from();
         let progress = Progress::new(quiet);
         let collected = inputs::collect(&request, &mut |found| {
             // The walk looks for the wish to stop itself.
@@ -125,8 +125,7 @@ impl Add {
             };
             Ok(found.into_iter().enumerate().filter_map(named).collect())
         };
-        let pool = Threads::default().pool()?;
-        let copies = tadoc::threads::install(&pool, find);
+        let copies = Threads::default().pool()?.install(find);
         let copies = copies.map_err(|error| about(&self.archive, error))?;
         for (number, other) in copies.iter().take(NAMED) {
             print_warning(&format!(
@@ -205,17 +204,17 @@ fn add(
     let mut text = Vec::new();
     let mut document = None;
     let mut bytes = 0;
-    let mut digester = TextDigester::default();
+    let mut digest = TextDigest::default();
     loop {
         text.clear();
         from.by_ref().take(PIECE).read_to_end(&mut text).with_context(|| cannot_read(path))?;
         let text = &text[..];
-        digester.update(text);
+        digest.update(text);
         match document {
             None => {
                 document = session.edit(transaction, &Edit::Add { name, modified, mode, text })?
             }
-            Some(_) if text.is_empty() => return Ok((bytes, digester.finish())),
+            Some(_) if text.is_empty() => return Ok((bytes, digest)),
             Some(document) => {
                 session.edit(transaction, &Edit::Append { document, text })?;
             }

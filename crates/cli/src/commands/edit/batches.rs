@@ -93,7 +93,7 @@ enum Offsets {
 
 impl Batches {
     pub fn run(self, quiet: bool) -> anyhow::Result<Outcome> {
-        tadoc::threads::install(&self.threads.pool()?, || self.run_in_pool(quiet))
+        self.threads.pool()?.install(|| self.run_in_pool(quiet))
     }
 
     fn run_in_pool(&self, quiet: bool) -> anyhow::Result<Outcome> {

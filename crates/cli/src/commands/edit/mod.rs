@@ -19,10 +19,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use clap::Subcommand;
-use tadoc::OpenOptions;
+use tadoc::edit::RecompressOptions;
 use tadoc::edit::{Edit, Editor, Transaction};
-use tadoc::edit::{Pending, RecompressOptions};
 use tadoc::text::unescape;
+use tadoc::{EditsInfo, OpenOptions};
 
 use self::arguments::{Durability, EditArguments};
 use super::{about, summary};
@@ -158,7 +158,7 @@ impl Session {
 }
 
 /// What `--recompress` is compared with: the text of edits, or their journal where that is longer.
-fn weight(pending: Pending) -> u64 {
+fn weight(pending: EditsInfo) -> u64 {
     pending.text_bytes.max(pending.journal_bytes)
 }
 

@@ -72,7 +72,7 @@ impl Recompress {
             keep_whole: self.keep_whole,
         };
         let progress = Progress::new(quiet);
-        let report = tadoc::edit::recompress(&self.archive, &options, &progress);
+        let report = options.recompress(&self.archive, &progress);
         progress.finish();
         let report = report.map_err(|error| cannot_write(&self.archive, error))?;
         if self.json {
