@@ -21,6 +21,7 @@ pub mod new_file;
 pub mod packed;
 pub mod parallel;
 pub mod room;
+pub mod spill;
 pub mod storage;
 pub mod task;
 pub mod unfinished;
@@ -32,6 +33,7 @@ pub use budget::{Budget, Counted, MemoryLimit, Share};
 pub use cancel::{CancelFlag, Cancelled};
 pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
+pub use spill::{Spill, SpillVec};
 pub use task::{Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use view::{Network, Part, Terms, View};
 
