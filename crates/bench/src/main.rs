@@ -34,10 +34,6 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-/// The system's allocator, but for the plain-text program under a limit of its memory ([`rival`]).
-#[global_allocator]
-static HEAP: tadoc_engine::pool::SpillingHeap = tadoc_engine::pool::SpillingHeap::new();
-
 /// Measures tadoc beside other compressors, its analytics beside plain text, and random access
 #[derive(Debug, Parser)]
 #[command(name = "cargo xtask bench", bin_name = "cargo xtask bench", max_term_width = 100)]

@@ -9,8 +9,6 @@ mod closed;
 mod commands;
 mod encode;
 mod failure;
-#[cfg(feature = "pool")]
-mod heap;
 mod inputs;
 mod interrupt;
 mod memory;

@@ -1,7 +1,6 @@
 //! `--memory`: how much may be taken for what is read of an archive, for all that open one.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use tadoc::{MemoryLimit, OpenOptions};
 
@@ -9,7 +8,6 @@ use crate::arguments::Command;
 use crate::commands::edit::Editing;
 
 static LIMIT: OnceLock<MemoryLimit> = OnceLock::new();
-static IS_SPILLED: AtomicBool = AtomicBool::new(false);
 
 /// Sets what was asked for. Where `--memory` is that of other work, too, a small one does not keep archives from being
 /// read.
@@ -26,17 +24,7 @@ pub fn set(asked: Option<u64>, command: &Command) {
     let _ = LIMIT.set(limit);
 }
 
-/// Memory is in a file from now on: the machine's own is no limit.
-#[cfg(feature = "pool")]
-pub fn is_spilled() {
-    IS_SPILLED.store(true, Ordering::Relaxed);
-}
-
 /// How archives are opened, with the limit.
 pub fn limit(options: OpenOptions) -> OpenOptions {
-    let limit = LIMIT.get().copied().unwrap_or_default();
-    options.memory_limit(match limit {
-        MemoryLimit::Default if IS_SPILLED.load(Ordering::Relaxed) => MemoryLimit::ByLength,
-        limit => limit,
-    })
+    options.memory_limit(LIMIT.get().copied().unwrap_or_default())
 }

@@ -10,6 +10,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
+use crate::spill::Spill;
 
 /// What may be taken for an archive of any length: a small file never takes more.
 const LEAST_DEFAULT: u64 = 320 << 20;
@@ -54,12 +55,23 @@ pub struct Budget(Arc<Inner>);
 struct Inner {
     limit: u64,
     used: AtomicU64,
+    spill: Spill,
 }
 
 impl Budget {
     /// At most so many bytes.
     pub fn new(limit: u64) -> Self {
-        Self(Arc::new(Inner { limit, used: AtomicU64::new(0) }))
+        Self::spilling(limit, Spill::default())
+    }
+
+    /// At most so many bytes, of which large rows lie where `spill` says.
+    pub fn spilling(limit: u64, spill: Spill) -> Self {
+        Self(Arc::new(Inner { limit, used: AtomicU64::new(0), spill }))
+    }
+
+    /// Where large rows lie.
+    pub fn spill(&self) -> &Spill {
+        &self.0.spill
     }
 
     /// No limit: for what this program has made itself.
@@ -98,7 +110,7 @@ impl Budget {
     }
 
     fn add(&self, bytes: u64, what: &'static str) -> Result<()> {
-        let Inner { limit, used } = &*self.0;
+        let Inner { limit, used, .. } = &*self.0;
         let fits = |used: u64| used.checked_add(bytes).filter(|sum| sum <= limit);
         match used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, fits) {
             Ok(_) => Ok(()),
@@ -144,6 +156,11 @@ impl Share {
         &self.0.budget
     }
 
+    /// Where large rows lie.
+    pub fn spill(&self) -> &Spill {
+        self.0.budget.spill()
+    }
+
     /// Never gives it back, as long as the budget lives: for what lives as long.
     pub fn keep(self) {
         self.0.bytes.store(0, Ordering::Relaxed);
@@ -167,6 +184,11 @@ impl<T> Counted<T> {
     /// A value whose memory was taken.
     pub fn new(value: T, share: Share) -> Self {
         Self { value, share: Some(share) }
+    }
+
+    /// Its share, if it is counted.
+    pub fn share(&self) -> Option<&Share> {
+        self.share.as_ref()
     }
 
     /// The value and its share.

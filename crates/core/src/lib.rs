@@ -22,6 +22,7 @@ pub mod packed;
 mod packing;
 pub mod parallel;
 pub mod room;
+pub mod spill;
 pub mod storage;
 pub mod task;
 pub mod unfinished;
@@ -34,6 +35,7 @@ pub use cancel::{CancelFlag, Cancelled};
 pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
 pub use packing::Packing;
+pub use spill::{Spill, SpillVec};
 pub use task::{Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use view::{Network, Part, Terms, View};
 

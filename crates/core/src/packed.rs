@@ -11,6 +11,7 @@
 
 use crate::Array;
 use crate::error::{Error, Result};
+use crate::spill::Spill;
 use crate::usize_of;
 
 /// The widest number that can be packed: with up to seven bits before it, it must fit eight bytes.
@@ -62,11 +63,19 @@ impl Packed {
     ///
     /// # Panics
     /// If `most` has more than [`WIDEST`] bits.
-    #[expect(clippy::cast_possible_truncation, reason = "the lowest 64 bits are meant")]
     pub fn new(numbers: impl ExactSizeIterator<Item = u64>, most: u64) -> Self {
+        Self::spilling(numbers, most, &Spill::default())
+    }
+
+    /// The same, where `spill` says.
+    ///
+    /// # Panics
+    /// As [`Packed::new`].
+    #[expect(clippy::cast_possible_truncation, reason = "the lowest 64 bits are meant")]
+    pub fn spilling(numbers: impl ExactSizeIterator<Item = u64>, most: u64, spill: &Spill) -> Self {
         let (width, length) = (width_of(most), numbers.len());
         let size = Self::bytes_for(length as u64, width).expect("numbers that can be packed");
-        let mut bytes = Vec::with_capacity(usize_of(size));
+        let mut bytes = spill.with_capacity(usize_of(size));
         // What is not yet written, from the lowest bit on.
         let (mut pending, mut bits) = (0_u128, 0);
         for number in numbers {
@@ -80,7 +89,7 @@ impl Packed {
             }
         }
         bytes.extend_from_slice(&pending.to_le_bytes()[..bits.div_ceil(8) as usize]);
-        bytes.resize(usize_of(size), 0);
+        bytes.extend(std::iter::repeat_n(0, usize_of(size) - bytes.len()));
         Self { bytes: bytes.into(), width, length }
     }
 
@@ -208,7 +217,16 @@ impl Numbers {
     /// # Panics
     /// If one has more than [`WIDEST`] bits.
     pub fn new(numbers: impl Iterator<Item = u64>) -> Self {
-        let (mut small, mut before, mut large) = (Vec::new(), Vec::new(), Vec::new());
+        Self::spilling(numbers, &Spill::default())
+    }
+
+    /// The same, where `spill` says.
+    ///
+    /// # Panics
+    /// As [`Numbers::new`].
+    pub fn spilling(numbers: impl Iterator<Item = u64>, spill: &Spill) -> Self {
+        let mut small = spill.with_capacity(numbers.size_hint().0);
+        let (mut before, mut large) = (spill.row(), spill.row());
         for number in numbers {
             if small.len() % GROUP == 0 {
                 before.push(large.len() as u64);
@@ -223,8 +241,8 @@ impl Numbers {
         Self {
             marks: small.chunks(GROUP).map(marks_of).collect(),
             small: small.into(),
-            before: Packed::new(before.into_iter(), count),
-            large: Packed::new(large.into_iter(), most),
+            before: Packed::spilling(before.iter().copied(), count, spill),
+            large: Packed::spilling(large.iter().copied(), most, spill),
         }
     }
 

@@ -13,6 +13,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::{cast_slice, cast_slice_mut};
 use memmap2::MmapMut;
+use rustix::fs::{FallocateFlags, fallocate};
+use rustix::io::Errno;
 
 /// The size of a large page.
 const LARGE_PAGE: usize = 2 << 20;
@@ -84,8 +86,12 @@ impl Room {
             Some(folder) => tempfile::tempfile_in(folder)?,
             None => tempfile::tempfile()?,
         };
-        rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, bytes as u64)
-            .or_else(|_| file.set_len(bytes as u64).map_err(|_| rustix::io::Errno::NOSPC))?;
+        let reserve = || fallocate(&file, FallocateFlags::empty(), 0, bytes as u64);
+        match rustix::io::retry_on_intr(reserve) {
+            // Some file systems reserve nothing.
+            Err(Errno::OPNOTSUPP | Errno::NOSYS) => file.set_len(bytes as u64)?,
+            reserved => reserved?,
+        }
         #[allow(unsafe_code)]
         // SAFETY: the file has no name and its descriptor is not given out, so nobody else writes to it or cuts it.
         let map = unsafe { MmapMut::map_mut(&file)? };

@@ -17,7 +17,7 @@ use rayon::prelude::*;
 
 use crate::answer::Texts;
 use crate::task::Task;
-use crate::{Array, Error, Grammar, Result, parallel};
+use crate::{Array, Error, Grammar, Result, SpillVec, parallel};
 
 /// Terms checked by a thread at a time.
 const CHECKED_AT_ONCE: usize = 1 << 14;
@@ -121,7 +121,7 @@ pub struct Network {
     parts: Vec<Part>,
     documents: Arc<[u32]>,
     levels: Vec<u32>,
-    lengths: Vec<u64>,
+    lengths: SpillVec<u64>,
     length: u64,
     root_counts: OnceLock<Array<u32>>,
     has_root: bool,
@@ -181,18 +181,14 @@ impl Network {
         if documents.len() != grammar.document_count() || !ascending {
             return Err(Error::malformed("a view's documents are not numbered in order"));
         }
-        let sweeps = parallel::try_map(parts.len(), &|part| -> Result<(Vec<u32>, Vec<u64>)> {
-            let part = &parts[part];
-            let (levels, lengths) =
-                rayon::join(|| levels(&grammar, part), || lengths(&grammar, part));
-            Ok((levels?, lengths?))
-        })?;
-        let mut all = (Vec::new(), Vec::with_capacity(grammar.rule_count() as usize));
-        for (levels, lengths) in sweeps {
-            all.0.extend(levels);
-            all.1.extend(lengths);
-        }
-        let (mut levels, lengths) = all;
+        let mut lengths = grammar.spill().filled(0, grammar.rule_count() as usize);
+        let of_parts = parallel::split(&mut lengths, parts.iter().map(|part| part.rules.len()));
+        let sweeps = parts.par_iter().zip(of_parts).map(|(part, lengths)| {
+            let sum_up = || sum_lengths(&grammar, part, lengths);
+            let (levels, summed) = rayon::join(|| levels(&grammar, part), sum_up);
+            levels.and_then(|levels| summed.map(|()| levels))
+        });
+        let mut levels = sweeps.collect::<Result<Vec<Vec<u32>>>>()?.concat();
         levels.push(grammar.rule_count());
         let root_counts = OnceLock::new();
         let (length, has_root) = (0, true);
@@ -253,7 +249,7 @@ impl Network {
         let (of_items, of_rules) = counts.split_at(items);
         let mut length: u64 = of_items.iter().map(|&count| u64::from(count)).sum();
         for (&count, &of_rule) in
-            of_rules.iter().zip(&self.lengths).filter(|(count, _)| **count > 0)
+            of_rules.iter().zip(&self.lengths[..]).filter(|(count, _)| **count > 0)
         {
             let more = of_rule.checked_mul(count.into()).ok_or_else(too_long)?;
             length = add_length(length, more)?;
@@ -362,10 +358,9 @@ fn levels(grammar: &Grammar, part: &Part) -> Result<Vec<u32>> {
 }
 
 /// How many items each rule of a part expands to.
-fn lengths(grammar: &Grammar, part: &Part) -> Result<Vec<u64>> {
+fn sum_lengths(grammar: &Grammar, part: &Part, lengths: &mut [u64]) -> Result<()> {
     let grammar = grammar.slices();
     let first = part.rules.start;
-    let mut lengths = vec![0_u64; part.rules.len()];
     for rule in part.rules.clone().rev() {
         let mut sum = 0_u64;
         for &symbol in grammar.body(rule) {
@@ -378,7 +373,7 @@ fn lengths(grammar: &Grammar, part: &Part) -> Result<Vec<u64>> {
         }
         lengths[(rule - first) as usize] = sum;
     }
-    Ok(lengths)
+    Ok(())
 }
 
 /// The grammar over terms, as the module's page describes it. A clone is another handle to the same.

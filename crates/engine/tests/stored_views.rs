@@ -4,12 +4,15 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use tadoc_core::Network;
 use tadoc_engine::analytics::answer;
 use tadoc_engine::answer::{Labels, Names, Position, Value};
 use tadoc_engine::view::{Detail, Origin, open, store};
-use tadoc_engine::{Analyzer, Corpus, Error, Limits, Task, View};
-use tadoc_oracle::cases;
-use tadoc_testing::archives::{compress_with, one_thread};
+use tadoc_engine::{
+    Analyzer, CompressOptions, Corpus, Error, Level, Limits, OpenOptions, Task, View,
+};
+use tadoc_oracle::{Random, cases};
+use tadoc_testing::archives::{SEGMENT_AN_INPUT, compress_with, one_thread};
 
 fn compress(path: &Path, documents: &[(String, Vec<u8>)]) {
     compress_with(documents, path, &one_thread());
@@ -125,4 +128,49 @@ fn a_view_of_another_archive_is_refused() {
     assert_eq!(*told, path.with_extension("tdc.view"));
     assert!(source.to_string().contains("of another archive"), "{source}");
     assert_eq!(view.terms().len(), 3);
+}
+
+/// What is decoded into files is what is decoded into memory.
+#[test]
+fn views_that_spill_are_the_same() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("large.tdc");
+    let mut random = Random::new(3);
+    let documents: Vec<(String, Vec<u8>)> = (0..12)
+        .map(|number| {
+            let words = (0..15_000).map(|_| {
+                let most = 1 + random.below(1 << 17);
+                format!("{}{:x} ", ["w", "W"][random.below(2) as usize], random.below(most))
+            });
+            (format!("{number:02}"), words.collect::<String>().into_bytes())
+        })
+        .collect();
+    let fold = Analyzer::new().fold_case(true);
+    let chosen = Some(&[1, 2, 7, 11][..]);
+    let segments = Some(SEGMENT_AN_INPUT);
+    for (level, memory) in [(Level::Fast, None), (Level::Dense, None), (Level::Fast, segments)] {
+        compress_with(&documents, &path, &CompressOptions { level, memory, ..one_thread() });
+        let in_memory = Corpus::open(&path).unwrap();
+        let options = OpenOptions::new().spill_beside(&path);
+        let spilling = Corpus::open_with(&path, &options).unwrap();
+        for (analyzer, documents) in [(&Analyzer::new(), None), (&fold, None), (&fold, chosen)] {
+            for detail in [Detail::Whole, Detail::Counts] {
+                let view = |corpus| open(&[corpus], analyzer, documents, detail, &()).unwrap().0;
+                let (view, expected) = (view(&spilling), view(&in_memory));
+                assert!(view.network().grammar().spill().is_on());
+                assert!(!expected.network().grammar().spill().is_on());
+                assert!(view.terms() == expected.terms());
+                let (network, expected) = (view.network(), expected.network());
+                assert!(network.grammar() == expected.grammar());
+                assert!(network.lengths() == expected.lengths());
+                assert_eq!(network.levels(), expected.levels());
+                assert_eq!(network.parts(), expected.parts());
+                assert_eq!(network.documents(), expected.documents());
+                let counts = |network: &Network| network.root_counts_or(Vec::new).to_vec();
+                assert!(counts(network) == counts(expected));
+            }
+        }
+    }
+    // The folder shows nothing of the files.
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1);
 }

@@ -60,7 +60,8 @@ impl Pool {
         let numbers =
             self.space.shared::<u32>(documents.offset, usize_of(documents.bytes) / 4).to_vec();
         let bytes = self.space.shared::<u8>(table.offset, usize_of(table.bytes));
-        let view = open_image(bytes.into(), self.archive(), numbers, counts_only).ok();
+        let view = open_image(bytes.into(), self.archive(), numbers, counts_only, &self.spill);
+        let view = view.ok();
         if view.is_some() {
             self.resumption().finished.extend([VIEW.to_owned(), DOCUMENTS.to_owned()]);
         }
@@ -107,7 +108,7 @@ impl Pool {
         })?;
         drop(work);
         let bytes = self.space.shared::<u8>(table.offset, usize_of(table.bytes));
-        Ok(open_image(bytes.into(), self.archive(), documents.to_vec(), false)?)
+        Ok(open_image(bytes.into(), self.archive(), documents.to_vec(), false, &self.spill)?)
     }
 
     fn image_identity(&self, question: u64) -> u64 {

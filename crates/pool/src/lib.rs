@@ -15,13 +15,10 @@
 //!   `log` (counters that change in place). docs/pool.md says what every byte means.
 //! - `backend`: runs the chain of a task in a pool that is open. The chains
 //!   are those of `tadoc-tasks`.
-//! - `heap`: an allocator that puts large blocks into a file, for what is done before there is a
-//!   view in the pool.
 //! - `error`: what can go wrong, as facts.
 
 pub mod backend;
 pub mod error;
-pub mod heap;
 mod image;
 mod layout;
 mod log;
@@ -32,7 +29,6 @@ pub mod work;
 
 pub use backend::PoolBackend;
 pub use error::{Error, Result};
-pub use heap::SpillingHeap;
 pub use patience::Patience;
 pub use pool::{Chain, Pool, Resumption};
 

@@ -14,6 +14,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use tadoc_core::Spill;
 use tadoc_core::room::Room;
 use tadoc_tasks::Work;
 use xxhash_rust::xxh64::xxh64;
@@ -64,6 +65,8 @@ pub struct Pool {
     path: PathBuf,
     /// Where files for rows to work in are made; in memory if it has none.
     folder: Option<PathBuf>,
+    /// Where large rows of its view lie that are derived.
+    pub(crate) spill: Spill,
     archive: [u64; 2],
     pub(crate) directory: Directory,
     resumptions: Vec<Resumption>,
@@ -112,6 +115,7 @@ impl Pool {
         let mut pool = Self {
             space,
             path,
+            spill: folder.as_deref().map(Spill::into_folder).unwrap_or_default(),
             folder,
             archive,
             directory,

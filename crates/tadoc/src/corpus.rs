@@ -190,7 +190,12 @@ impl OpenOptions {
     /// What is wrong with it, with its path.
     pub fn archive(&self, path: impl AsRef<Path>) -> Result<Archive> {
         let path = path.as_ref();
-        Archive::open_with(path, &self.archive).map_err(|error| error.of_archive(path))
+        let options = match &self.place {
+            ReadFrom::Archive(_) => self.archive.clone(),
+            #[cfg(feature = "pool")]
+            ReadFrom::Pool { path, .. } => self.archive.clone().spill_beside(path),
+        };
+        Archive::open_with(path, &options).map_err(|error| error.of_archive(path))
     }
 
     /// Opens an archive for editing. Nobody else can edit it until the editor is dropped. Batches of edits run on the

@@ -1,8 +1,8 @@
 //! `cargo xtask bench pool`: the six tasks in a pool, beside the same tasks in memory and on plain text.
 //!
 //! Everything is a process from its files to its rows. The pool and the plain-text program run under a limit of their data
-//! (`prlimit --data`: memory of their own, which mapped files are not), a share of the length of the text, and the
-//! plain-text program puts what it cannot hold into a file on the same disk. The pool answers twice: made new by
+//! (`prlimit --data`: memory of their own, which mapped files are not), a share of the length of the text; where the
+//! plain-text program does not finish so, it runs without one. The pool answers twice: made new by
 //! the question, which is measured beside the in-memory backend that reads the archive; and made before by another question, beside
 //! the one that maps a stored view. Contenders take turns; all files were read once before. Some commands of random access follow ([`reads`]).
 
@@ -157,10 +157,9 @@ impl Setting {
 
     /// The plain-text program, under the limit or, if it does not finish so, without one; and which it is.
     fn on_text(&self, task: TaskName) -> Result<(Job, bool)> {
-        let folder = paths::work("pool")?;
         let job = |job: Job| {
             let job = job.args(["rival", task.name()]).arg(&self.corpus.folder);
-            job.args(["--output", "tsv", "--spill"]).arg(&folder)
+            job.args(["--output", "tsv"])
         };
         let limited = job(self.limited(&self.this));
         match limited.measure() {

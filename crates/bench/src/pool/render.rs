@@ -120,9 +120,8 @@ pub fn markdown(run: &PoolRun) -> String {
         text += &format!("- load of the machine before: {load:.2}\n");
     }
     text += &format!(
-        "\n{}: {:.1} MB of text, {}. The pool and the plain-text program ran under `prlimit --data={}` ({:.0}% of the text); the \
-         plain-text program puts large blocks of memory into a mapped file on the same disk, and where it does not finish so, it ran \
-         without the limit (*). Everything is a process from its files \
+        "\n{}: {:.1} MB of text, {}. The pool and the plain-text program ran under `prlimit --data={}` ({:.0}% of the text); \
+         where the plain-text program does not finish so, it ran without the limit (*). Everything is a process from its files \
          to its rows, which go to /dev/null; files were read before (warm page cache). Times are medians of {}, memory is the most \
          that was seen: memory of the process's own (RssAnon, looked at every two milliseconds), without pages of files.\n",
         run.corpus,

@@ -46,10 +46,6 @@ pub struct Rival {
     #[arg(long, value_name = "TIMES", conflicts_with = "tar_stdin")]
     repeat: Option<u32>,
 
-    /// Put large blocks of memory into a file in this folder, so that a limit of memory does not end it
-    #[arg(long, value_name = "DIR")]
-    spill: Option<PathBuf>,
-
     /// Print the seconds of each phase and the peak of memory as JSON to standard error
     #[arg(long)]
     time: bool,
@@ -70,10 +66,6 @@ enum Output {
 impl Rival {
     pub fn run(self) -> Result<()> {
         let begin = Instant::now();
-        if let Some(folder) = &self.spill {
-            let spilled = crate::HEAP.spill_into(folder);
-            spilled.with_context(|| format!("making a file in {}", folder.display()))?;
-        }
         let task = self.task.of_text(self.n.into());
         let lexer = match self.lexer {
             LexerName::Words => Lexer::Words,

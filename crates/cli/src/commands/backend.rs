@@ -1,7 +1,5 @@
 //! Where work is done, on the command line.
 
-#[cfg(feature = "pool")]
-use std::path::Path;
 use std::path::PathBuf;
 
 use anyhow::bail;
@@ -51,12 +49,6 @@ pub struct TaskBackendArguments {
 }
 
 impl TaskBackendArguments {
-    /// The pool, if one is to be worked in.
-    #[cfg(feature = "pool")]
-    pub fn pool(&self) -> Option<&Path> {
-        self.pool.pool.as_deref().filter(|_| self.work.backend == Backend::Pool)
-    }
-
     /// How archives are opened for work there.
     pub fn options(&self, options: OpenOptions) -> anyhow::Result<OpenOptions> {
         if self.work.backend == Backend::Pool {
@@ -142,12 +134,6 @@ impl PoolArguments {
     #[cfg(not(feature = "pool"))]
     pub fn place(&self, _: OpenOptions) -> anyhow::Result<OpenOptions> {
         Err(tadoc::Error::NoPoolBackend.into())
-    }
-
-    /// The file.
-    #[cfg(feature = "pool")]
-    pub fn path(&self) -> tadoc::Result<&Path> {
-        self.pool.as_deref().ok_or(tadoc::Error::NoPool)
     }
 }
 

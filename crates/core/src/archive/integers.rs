@@ -7,6 +7,7 @@ use super::rans::{Decoder, Encoder, MOST_RAW_BITS, Model, most_values};
 use super::wire::{Reader, put_varint};
 use crate::budget::{Budget, Counted};
 use crate::error::Result;
+use crate::spill::SpillVec;
 use crate::usize_of;
 
 /// Appends a list.
@@ -52,7 +53,7 @@ pub(crate) fn read(
     reader: &mut Reader<'_>,
     budget: &Budget,
     what: &'static str,
-) -> Result<Counted<Vec<u64>>> {
+) -> Result<Counted<SpillVec<u64>>> {
     let length = reader.varint()?;
     if length == 0 {
         return Ok(Counted::default());
@@ -65,7 +66,7 @@ pub(crate) fn read(
     }
     let share = budget.take(size_of::<u64>() as u64 * length, what)?;
     let mut decoder = Decoder::new(stream)?;
-    let mut values = Vec::with_capacity(usize_of(length));
+    let mut values = budget.spill().with_capacity(usize_of(length));
     for _ in 0..length {
         let bits = decoder.class(&table) as u32;
         let mut value = 0_u64;
@@ -100,7 +101,8 @@ mod tests {
             let mut bytes = Vec::new();
             write(&mut bytes, values.iter().copied());
             let mut reader = Reader::new(&bytes, "test");
-            prop_assert_eq!(&*read(&mut reader, &Budget::unlimited(), "test").unwrap(), &values);
+            let read = read(&mut reader, &Budget::unlimited(), "test").unwrap();
+            prop_assert_eq!(&read[..], &values[..]);
             reader.finish().unwrap();
         }
     }

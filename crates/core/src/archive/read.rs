@@ -24,6 +24,7 @@ use crate::budget::{Budget, Counted, MemoryLimit};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
 use crate::new_file::Permissions;
+use crate::spill::{Spill, SpillVec};
 use crate::storage::FileStorage;
 
 /// Bytes of text at the most: sums of lengths stay clear of 2^64.
@@ -56,6 +57,16 @@ impl Archive {
 
     /// The same, with a limit on the memory that all that is decoded of it may take together.
     pub fn open_within(path: &Path, memory: MemoryLimit) -> Result<Self> {
+        Self::open_spilling(path, memory, Spill::default())
+    }
+
+    /// The same; large rows of what is decoded lie where `spill` says. What is not in the machine's memory is not limited
+    /// by that.
+    pub fn open_spilling(path: &Path, memory: MemoryLimit, spill: Spill) -> Result<Self> {
+        let memory = match memory {
+            MemoryLimit::Default if spill.is_on() => MemoryLimit::ByLength,
+            memory => memory,
+        };
         let io = |error| Error::io(path, error);
         let file = File::open(path).map_err(io)?;
         let metadata = file.metadata().map_err(io)?;
@@ -82,7 +93,7 @@ impl Archive {
             summary: Summary::default(),
             journal: Journal::none(header.file_bytes),
             map: OnceLock::new(),
-            budget: Budget::new(memory.bytes(file_bytes)),
+            budget: Budget::spilling(memory.bytes(file_bytes), spill),
         };
         archive.summary = info::decode(&archive.section(Kind::INFO, None)?)?;
         if archive.has(Kind::ORIG, None) {
@@ -239,12 +250,12 @@ impl Archive {
     }
 
     /// The bytes of a section, checked.
-    fn section(&self, kind: Kind, segment: Option<u32>) -> Result<Vec<u8>> {
+    fn section(&self, kind: Kind, segment: Option<u32>) -> Result<SpillVec<u8>> {
         self.read_section(self.find(kind, segment)?)
     }
 
-    pub(super) fn read_section(&self, section: &Section) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; usize_of(section.bytes)];
+    pub(super) fn read_section(&self, section: &Section) -> Result<SpillVec<u8>> {
+        let mut bytes = self.budget.spill().filled(0, usize_of(section.bytes));
         let read = self.file.read_exact_at(&mut bytes, section.offset);
         read.map_err(|error| Error::io(&self.path, error))?;
         section.check(&bytes)?;
@@ -323,7 +334,7 @@ impl Archive {
 
     /// Decodes the symbols of the root of a segment, on all threads. At the level `fast`, those of the rules are passed
     /// over.
-    pub fn root(&self, segment: usize) -> Result<Counted<Vec<u32>>> {
+    pub fn root(&self, segment: usize) -> Result<Counted<SpillVec<u32>>> {
         let number = Some(number_of(segment));
         let items = self.section(Kind::ITEM, number)?;
         let symbols = self.section(self.symbol_kind(), number)?;

@@ -55,5 +55,6 @@ fn open(path: &Path, archive: &Archive, documents: u64, counts_only: bool) -> Re
     let map = super::mapping::map(&file, length).map_err(io)?;
     let numbers = (0..count).collect();
     let bytes = Array::Shared(Arc::new(map));
-    open_image(bytes, archive.fingerprint(), numbers, counts_only).map(Some)
+    let spill = archive.budget().spill();
+    open_image(bytes, archive.fingerprint(), numbers, counts_only, spill).map(Some)
 }

@@ -17,6 +17,7 @@ use rayon::prelude::*;
 use super::container::checksum;
 use super::wire::Reader;
 use crate::error::{Error, Result};
+use crate::spill::Spill;
 use crate::{Array, Grammar, Network, Part, Terms, View};
 
 const MAGIC: [u8; 8] = *b"\x89TDV\r\n\x1a\n";
@@ -157,12 +158,14 @@ fn header(image_bytes: u64, fingerprint: Fingerprint, lengths: [u64; ARRAYS]) ->
 }
 
 /// Opens an image where it lies, at a multiple of 8 bytes in memory. `documents` are the numbers of its documents in the corpus, as
-/// [`Network::documents`]. With `counts_only`, the root is not read, and the view has counts instead.
+/// [`Network::documents`]. With `counts_only`, the root is not read, and the view has counts instead. Large rows that are derived lie where
+/// `spill` says.
 pub fn open_image(
     bytes: Array<u8>,
     fingerprint: Fingerprint,
     documents: Vec<u32>,
     counts_only: bool,
+    spill: &Spill,
 ) -> Result<View> {
     let image = bytes.into_shared();
     let bytes = (*image).as_ref();
@@ -191,15 +194,15 @@ pub fn open_image(
     let network = if counts_only {
         parts.iter_mut().for_each(|part| part.root = 0..0);
         let first = starts.first().copied().unwrap_or(0);
-        let starts: Vec<u32> = starts.iter().map(|start| start.saturating_sub(first)).collect();
+        let starts = spill.collect(starts.iter().map(|start| start.saturating_sub(first)));
         let symbols = slice::<u32>(&image, &(root.end..ranges[2].end));
         let document_starts = vec![0; usize_of(lengths[4])];
-        let grammar = Grammar::new(terms.len(), symbols, starts, document_starts)?;
+        let grammar = Grammar::new(terms.len(), symbols, starts, document_starts)?.spilling(spill);
         Network::of_counts(grammar, parts, documents, counts)?
     } else {
         let document_starts = slice::<u32>(&image, &ranges[4]);
         let symbols = slice::<u32>(&image, &ranges[2]);
-        let grammar = Grammar::new(terms.len(), symbols, starts, document_starts)?;
+        let grammar = Grammar::new(terms.len(), symbols, starts, document_starts)?.spilling(spill);
         Network::new(grammar, parts, documents)?.with_root_counts(counts)?
     };
     View::new(terms, network)
@@ -353,13 +356,17 @@ mod tests {
     #[test]
     fn what_is_written_anywhere_is_opened_there() {
         let (view, bytes) = image(300_000);
-        let opened = open_image(shared(&bytes, 0), FINGERPRINT, vec![5, 9], false).unwrap();
+        let opened =
+            open_image(shared(&bytes, 0), FINGERPRINT, vec![5, 9], false, &Spill::default())
+                .unwrap();
         assert_eq!(opened.terms(), view.terms());
         let (network, expected) = (opened.network(), view.network());
         assert_eq!(network.grammar(), expected.grammar());
         assert_eq!((network.parts(), &network.documents()[..]), (expected.parts(), &[5, 9][..]));
         assert_eq!(network.length(), expected.length());
-        let counts = open_image(shared(&bytes, 0), FINGERPRINT, vec![5, 9], true).unwrap();
+        let counts =
+            open_image(shared(&bytes, 0), FINGERPRINT, vec![5, 9], true, &Spill::default())
+                .unwrap();
         assert_eq!((counts.network().has_root(), counts.network().length()), (false, 600_000));
     }
 
@@ -367,7 +374,13 @@ mod tests {
     fn what_is_not_this_image_is_refused() {
         let (_, bytes) = image(300_000);
         let open = |bytes: &[u8], shift, fingerprint, documents: &[u32]| {
-            open_image(shared(bytes, shift), fingerprint, documents.to_vec(), false)
+            open_image(
+                shared(bytes, shift),
+                fingerprint,
+                documents.to_vec(),
+                false,
+                &Spill::default(),
+            )
         };
         assert!(open(&bytes, 0, FINGERPRINT, &[5, 9]).is_ok());
         assert!(open(&bytes, 0, [3, 5], &[5, 9]).is_err());

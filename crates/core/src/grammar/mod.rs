@@ -13,7 +13,8 @@ mod expand;
 use rayon::prelude::*;
 
 use crate::Array;
-use crate::budget::{Counted, Share};
+use crate::budget::{Budget, Counted, Share};
+use crate::spill::Spill;
 
 pub use expand::Expander;
 
@@ -142,6 +143,16 @@ impl Grammar {
     /// The same, with what its memory takes of a budget: given back with it.
     pub(crate) fn holding(self, share: Share) -> Self {
         Self { held: Counted::new((), share), ..self }
+    }
+
+    /// The same; large rows that are derived of it lie where `spill` says.
+    pub fn spilling(self, spill: &Spill) -> Self {
+        self.holding(Budget::spilling(u64::MAX, spill.clone()).share())
+    }
+
+    /// Where large rows lie that are derived of it.
+    pub fn spill(&self) -> Spill {
+        self.held.share().map(|share| share.spill().clone()).unwrap_or_default()
     }
 
     fn check_symbols(&self, limit: u32) -> Result<(), GrammarError> {

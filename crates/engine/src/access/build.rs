@@ -9,7 +9,8 @@ use rayon::prelude::*;
 use tadoc_core::archive::{WordDocuments, WordDocumentsBuilder};
 use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WIDEST_LENGTH, WORDS_EVERY};
 use tadoc_core::packed::{Numbers, Packed};
-use tadoc_core::{Budget, Grammar, Share};
+use tadoc_core::parallel::{self, Idle};
+use tadoc_core::{Budget, Grammar, Share, Spill, SpillVec};
 
 use super::segment::{Measure, Segment, Slices};
 use super::tokens::TokenStore;
@@ -39,7 +40,7 @@ pub(super) fn root(grammar: &Grammar) -> Packed {
 
 fn pack(grammar: &Grammar, symbols: &[u32]) -> Packed {
     let most = u64::from(grammar.token_count()) + u64::from(grammar.rule_count());
-    Packed::new(symbols.iter().map(|&symbol| symbol.into()), most)
+    Packed::spilling(symbols.iter().map(|&symbol| symbol.into()), most, &grammar.spill())
 }
 
 /// What memory is taken for, in errors.
@@ -64,22 +65,23 @@ pub(super) fn navigation(
     let measured = u64::from(grammar.rule_count()) + u64::from(grammar.token_count());
     let _measures = budget.take(size_of::<Measures>() as u64 * measured, WHAT)?;
     let words = tokens.word_token_count();
-    let of_tokens: Vec<Measures> = (0..grammar.token_count())
-        .into_par_iter()
-        .map(|token| {
-            let bytes = tokens.get(token)?;
-            Ok(match token < words {
-                true => [bytes.len() as u64, 1, 0],
-                false => [bytes.len() as u64, 0, memchr::memchr_iter(b'\n', bytes).count() as u64],
-            })
-        })
-        .collect::<Result<_>>()?;
+    let spill = budget.spill();
+    let mut of_tokens = spill.filled([0; 3], grammar.token_count() as usize);
+    of_tokens.par_iter_mut().zip(0..grammar.token_count()).try_for_each(|(measures, token)| {
+        let bytes = tokens.get(token)?;
+        *measures = match token < words {
+            true => [bytes.len() as u64, 1, 0],
+            false => [bytes.len() as u64, 0, memchr::memchr_iter(b'\n', bytes).count() as u64],
+        };
+        Ok::<(), crate::Error>(())
+    })?;
     let of_rules = measure_rules(grammar, &of_tokens)?;
+    let (of_tokens, of_rules) = (&of_tokens[..], &of_rules[..]);
     let measures = |symbol: u32| match grammar.rule_of(symbol) {
         None => of_tokens[symbol as usize],
         Some(rule) => of_rules[rule as usize],
     };
-    let (samples, total) = sample(grammar.root(), measures);
+    let (samples, total) = sample(grammar.root(), measures, spill);
     if total[0] != text_bytes || total[0] > MOST_BYTES {
         return Err(malformed(format!(
             "a segment expands to {} bytes, recorded are {text_bytes}",
@@ -91,24 +93,27 @@ pub(super) fn navigation(
     let bodies = &grammar.symbols()[root_length..];
     let starts = grammar.rule_starts().iter().map(|&start| u64::from(start) - root_length as u64);
     let documents = grammar.document_starts().iter().map(|&start| u64::from(start));
-    let numbers = |of: &[Measures], index: usize| Numbers::new(of.iter().map(|row| row[index]));
+    let numbers =
+        |of: &[Measures], index: usize| Numbers::spilling(of.iter().map(|row| row[index]), spill);
+    let samples = |of: &SpillVec<u64>, most: u64| Packed::spilling(of.iter().copied(), most, spill);
     Ok(Navigation {
-        token_bytes: numbers(&of_tokens, 0),
+        token_bytes: numbers(of_tokens, 0),
         separator_newlines: numbers(&of_tokens[words as usize..], 2),
-        rule_bytes: numbers(&of_rules, 0),
-        rule_words: numbers(&of_rules, 1),
-        rule_newlines: numbers(&of_rules, 2),
-        rule_starts: Packed::new(starts, bodies.len() as u64),
+        rule_bytes: numbers(of_rules, 0),
+        rule_words: numbers(of_rules, 1),
+        rule_newlines: numbers(of_rules, 2),
+        rule_starts: Packed::spilling(starts, bodies.len() as u64, spill),
         bodies: pack(grammar, bodies),
         document_starts: Packed::new(documents, root_length as u64),
-        root_bytes: Packed::new(root_bytes.into_iter(), total[0]),
-        root_words: Packed::new(root_words.into_iter(), total[1]),
-        root_newlines: Packed::new(root_newlines.into_iter(), total[2]),
+        root_bytes: samples(&root_bytes, total[0]),
+        root_words: samples(&root_words, total[1]),
+        root_newlines: samples(&root_newlines, total[2]),
     })
 }
 
-fn measure_rules(grammar: &Grammar, of_tokens: &[Measures]) -> Result<Vec<Measures>> {
-    let mut of_rules = vec![[0; 3]; grammar.rule_count() as usize];
+fn measure_rules(grammar: &Grammar, of_tokens: &[Measures]) -> Result<SpillVec<Measures>> {
+    let mut row = grammar.spill().filled([0; 3], grammar.rule_count() as usize);
+    let of_rules = &mut row[..];
     for rule in (0..grammar.rule_count()).rev() {
         let sum = grammar.body(rule).iter().fold([0; 3], |sum, &symbol| {
             add(
@@ -124,35 +129,41 @@ fn measure_rules(grammar: &Grammar, of_tokens: &[Measures]) -> Result<Vec<Measur
         }
         of_rules[rule as usize] = sum;
     }
-    Ok(of_rules)
+    Ok(row)
 }
 
 /// Samples of bytes, words and newlines of a root, and how many of them there are.
-fn sample(root: &[u32], measures: impl Fn(u32) -> Measures + Sync) -> ([Vec<u64>; 3], Measures) {
+fn sample(
+    root: &[u32],
+    measures: impl Fn(u32) -> Measures + Sync,
+    spill: &Spill,
+) -> ([SpillVec<u64>; 3], Measures) {
     const EVERY: [usize; 3] = [BYTES_EVERY, WORDS_EVERY, NEWLINES_EVERY];
-    let chunks: Vec<([Vec<u64>; 3], Measures)> = root
-        .par_chunks(MEASURED_AT_ONCE)
-        .map(|chunk| {
-            let mut samples: [Vec<u64>; 3] = Default::default();
-            let mut sum = [0; 3];
-            for (place, &symbol) in chunk.iter().enumerate() {
-                for index in 0..3 {
-                    if place % EVERY[index] == 0 {
-                        samples[index].push(sum[index]);
-                    }
+    let of_chunk = |chunk: &[u32]| {
+        let mut samples: [Vec<u64>; 3] = Default::default();
+        let mut sum = [0; 3];
+        for (place, &symbol) in chunk.iter().enumerate() {
+            for index in 0..3 {
+                if place % EVERY[index] == 0 {
+                    samples[index].push(sum[index]);
                 }
-                sum = add(sum, measures(symbol));
             }
-            (samples, sum)
-        })
-        .collect();
-    let mut all: [Vec<u64>; 3] = Default::default();
-    let mut total = [0; 3];
-    for (samples, sum) in chunks {
-        for index in 0..3 {
-            all[index].extend(samples[index].iter().map(|&sample| total[index] + sample));
+            sum = add(sum, measures(symbol));
         }
-        total = add(total, sum);
+        (samples, sum)
+    };
+    let mut all = [(); 3].map(|()| spill.row());
+    let mut total = [0; 3];
+    // The samples of chunks are in memory, so some for each thread are taken at a time.
+    for chunks in root.chunks(MEASURED_AT_ONCE * 64 * rayon::current_num_threads()) {
+        let sampled: Vec<([Vec<u64>; 3], Measures)> =
+            chunks.par_chunks(MEASURED_AT_ONCE).map(of_chunk).collect();
+        for (samples, sum) in sampled {
+            for index in 0..3 {
+                all[index].extend(samples[index].iter().map(|&sample| total[index] + sample));
+            }
+            total = add(total, sum);
+        }
     }
     for index in 0..3 {
         all[index].push(total[index]);
@@ -191,67 +202,86 @@ fn count_on_rules(slices: &Slices<'_>, root: Range<usize>, add: &mut impl FnMut(
 /// How often each word of a segment is in each of its documents.
 pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
     let slices = segment.slices()?;
+    let spill = segment.budget().spill();
     let words = segment.tokens().word_count() as usize;
-    let mut word_of_token = vec![0_u32; segment.word_token_count() as usize];
-    let tokens_of_words = segment.tokens().map_words(|_, tokens| Some(tokens))?;
-    for (number, tokens) in (0..).zip(tokens_of_words) {
-        word_of_token[tokens.start as usize..tokens.end as usize].fill(number);
+    let mut word_of_token = spill.filled(0_u32, segment.word_token_count() as usize);
+    let firsts = segment.tokens().map_words(|_, tokens| Some(tokens.start))?;
+    let ends = firsts.iter().skip(1).copied().chain([segment.word_token_count()]);
+    for ((number, &first), end) in (0..).zip(&firsts).zip(ends) {
+        word_of_token[first as usize..end as usize].fill(number);
     }
+    drop(firsts);
+    let word_of_token = &word_of_token[..];
     let documents = segment.document_count();
-    let chunks: Vec<Vec<(u32, u32, u64)>> = (0..documents.div_ceil(COUNTED_AT_ONCE))
-        .into_par_iter()
-        .map_init(
-            || (vec![0_u64; words], Vec::new()),
-            |(counts, stack), chunk| {
-                let first = chunk * COUNTED_AT_ONCE;
-                let mut found = Vec::new();
-                for document in first..documents.min(first + COUNTED_AT_ONCE) {
-                    let mut there = Vec::new();
-                    let root = segment.document_root(document);
-                    let mut add = |token: u32, times: u64| {
-                        if let Some(&word) = word_of_token.get(token as usize) {
-                            let count = &mut counts[word as usize];
-                            if *count == 0 {
-                                there.push(word);
-                            }
-                            *count = count.saturating_add(times);
-                        }
-                    };
-                    let length = |measure| {
-                        let before = slices.before(measure, root.start);
-                        slices.before(measure, root.end).saturating_sub(before)
-                    };
-                    let (words, bytes) = (length(Measure::Words), length(Measure::Bytes));
-                    match words > slices.bodies_length() as u64 {
-                        true => count_on_rules(&slices, root, &mut add),
-                        false => {
-                            let add = |token| add(token, 1);
-                            super::walk::tokens(&slices, root, bytes, stack, add)?;
-                        }
+    // Word and document in one number, and the count: in the order of documents.
+    let of_chunk = |counts: &mut [u64], stack: &mut _, chunk: usize| {
+        let first = chunk * COUNTED_AT_ONCE;
+        let mut found: Vec<[u64; 2]> = Vec::new();
+        for document in first..documents.min(first + COUNTED_AT_ONCE) {
+            let mut there = Vec::new();
+            let root = segment.document_root(document);
+            let mut add = |token: u32, times: u64| {
+                if let Some(&word) = word_of_token.get(token as usize) {
+                    let count = &mut counts[word as usize];
+                    if *count == 0 {
+                        there.push(word);
                     }
-                    found.extend(there.into_iter().map(|word| {
-                        (word, document as u32, std::mem::take(&mut counts[word as usize]))
-                    }));
+                    *count = count.saturating_add(times);
                 }
-                Ok(found)
-            },
-        )
-        .collect::<Result<_>>()?;
-    // Chunks are in the order of documents, so that a sort by words that keeps the order is enough.
-    let mut starts = vec![0_usize; words + 1];
-    chunks.iter().flatten().for_each(|&(word, ..)| starts[word as usize + 1] += 1);
-    for word in 0..words {
-        starts[word + 1] += starts[word];
+            };
+            let length = |measure| {
+                let before = slices.before(measure, root.start);
+                slices.before(measure, root.end).saturating_sub(before)
+            };
+            let (words, bytes) = (length(Measure::Words), length(Measure::Bytes));
+            match words > slices.bodies_length() as u64 {
+                true => count_on_rules(&slices, root, &mut add),
+                false => {
+                    let add = |token| add(token, 1);
+                    super::walk::tokens(&slices, root, bytes, stack, add)?;
+                }
+            }
+            found.extend(there.into_iter().map(|word| {
+                let count = std::mem::take(&mut counts[word as usize]);
+                [u64::from(word) << 32 | document as u64, count]
+            }));
+        }
+        Ok::<_, crate::Error>(found)
+    };
+    let idle = Idle::default();
+    let make = || (spill.filled(0_u64, words), Vec::new());
+    let mut found: SpillVec<[u64; 2]> = spill.row();
+    // What chunks have found is in memory, so some for each thread are counted at a time.
+    let (chunks, at_once) = (documents.div_ceil(COUNTED_AT_ONCE), 8 * rayon::current_num_threads());
+    for first in (0..chunks).step_by(at_once) {
+        let counted = parallel::try_map(at_once.min(chunks - first), &|chunk| {
+            idle.with(make, |(counts, stack)| of_chunk(counts, stack, first + chunk))
+        })?;
+        counted.iter().for_each(|counted| found.extend_from_slice(counted));
     }
-    let mut lists = vec![(0, 0); starts[words]];
-    let mut next = starts.clone();
-    for (word, document, count) in chunks.into_iter().flatten() {
-        lists[next[word as usize]] = (document, count);
-        next[word as usize] += 1;
-    }
-    let mut builder = WordDocumentsBuilder::new(documents as u64);
+    // A sort by words that keeps the order of documents: where the next entry of each word goes.
+    let word_of = |entry: &[u64; 2]| (entry[0] >> 32) as usize;
+    let mut next = spill.filled(0_u64, words + 1);
+    found.iter().for_each(|entry| next[word_of(entry) + 1] += 1);
     for word in 0..words {
-        builder.push(&lists[starts[word]..starts[word + 1]]);
+        next[word + 1] += next[word];
+    }
+    let mut lists = spill.filled([0; 2], found.len());
+    for entry in &found[..] {
+        let place = &mut next[word_of(entry)];
+        lists[*place as usize] = *entry;
+        *place += 1;
+    }
+    drop(found);
+    let mut builder = WordDocumentsBuilder::spilling(documents as u64, spill);
+    // Where the next entry of a word would go, its list ends.
+    let (mut start, mut list) = (0, Vec::new());
+    for &end in &next[..words] {
+        list.clear();
+        let own = lists[start..end as usize].iter();
+        list.extend(own.map(|&[entry, count]| (entry as u32, count)));
+        builder.push(&list);
+        start = end as usize;
     }
     Ok(builder.finish()?)
 }

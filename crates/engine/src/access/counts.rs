@@ -49,7 +49,7 @@ impl<'a> Counts<'a> {
     /// Counts in all rules.
     pub(super) fn new(number: usize, segment: &'a Segment, phrase: &'a Phrase) -> Result<Self> {
         let slices = segment.slices()?;
-        let terms = phrase.tokens(number, segment)?;
+        let terms = phrase.tokens(number, segment.tokens())?;
         let rules = slices.rule_count() as usize;
         let behind_first = terms.len() - 1;
         let bytes = rules as u64 * (8 + 17 * behind_first as u64);

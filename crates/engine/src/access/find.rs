@@ -4,7 +4,8 @@
 //! b + b * length / average))`, with `idf = ln(1 + (N - df + 0.5) / (df + 0.5))`; lengths are in
 //! words, and `N` and the average are those of the documents asked about, in all archives. Required
 //! and excluded phrases choose among the documents that have a score, and do not change it. Cost:
-//! the documents of each word, which a fast index has ready, O(1) a document that has one for its
+//! a look-up of the words in the dictionary of each segment, and a load of those that have one; the
+//! documents of each word, which a fast index has ready, O(1) a document that has one for its
 //! length, O(1) a segment for the average (of a scope that is not all documents, O(1) a document),
 //! and a search in the documents with a score for each phrase.
 
@@ -212,9 +213,7 @@ impl Access {
         }
         let mut words = 0_u64;
         for number in 0..self.segment_count() {
-            let segment = self.segment(number)?;
-            let own = segment.slices()?.before(Measure::Words, segment.root_length());
-            words = own.saturating_add(words);
+            words = self.words_of_segment(number)?.saturating_add(words);
         }
         Ok(*self.words.get_or_init(|| words))
     }

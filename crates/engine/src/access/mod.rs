@@ -49,9 +49,10 @@ mod walk;
 
 use std::io::Write;
 use std::ops::Range;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use self::segment::Measure;
+use self::tokens::TokenStore;
 use self::walk::Reader;
 use crate::corpus::digests::Comparison;
 use crate::corpus::{Corpus, Part, parts_of};
@@ -88,6 +89,8 @@ pub struct Access {
     /// What all segments have of an index.
     index: Index,
     segments: Vec<OnceLock<Segment>>,
+    /// The tokens of segments that were mapped before these were loaded.
+    tokens: Vec<OnceLock<Arc<TokenStore>>>,
     /// The parts of all documents, in order: a long document may have several, in segments one after the other.
     parts: Vec<Part>,
     /// The first part of each document, and the end behind the last.
@@ -130,6 +133,7 @@ impl Access {
         let lexer = corpus.lexer()?;
         let (parts, first_parts) = parts_of(corpus.documents()?, &summary.segments)?;
         let segments = summary.segments.iter().map(|_| OnceLock::new()).collect();
+        let tokens = summary.segments.iter().map(|_| OnceLock::new()).collect();
         let mut start = 0;
         let starts = summary.segments.iter().map(|segment| {
             let next = start + segment.text_bytes;
@@ -142,6 +146,7 @@ impl Access {
             source,
             index,
             segments,
+            tokens,
             parts,
             first_parts,
             segment_starts,
@@ -217,12 +222,64 @@ impl Access {
             return Ok(segment);
         }
         let segment = match &self.source {
-            Source::Archive(most) => Segment::load(&self.corpus, number, *most)?,
+            Source::Archive(most) => {
+                let tokens = self.tokens[number].get().cloned();
+                Segment::load_with(&self.corpus, number, *most, tokens)?
+            }
             #[cfg(feature = "pool")]
             Source::Pool(blocks) => pool::segment(&self.corpus, blocks, number)?,
         };
         self.check_documents(number, &segment)?;
         Ok(self.segments[number].get_or_init(|| segment))
+    }
+
+    /// The number in the archive of a segment that an index in it has, and that is not loaded yet.
+    fn mapped(&self, number: usize) -> Option<usize> {
+        let most = match self.source {
+            Source::Archive(most) => most,
+            #[cfg(feature = "pool")]
+            Source::Pool(_) => return None,
+        };
+        let is_mapped = most.min(self.corpus.index_of(number)) > Index::None
+            && self.segments[number].get().is_none();
+        if is_mapped { self.corpus.stored_segment(number) } else { None }
+    }
+
+    /// The tokens of a segment. If it is mapped, no more of it is loaded.
+    fn tokens(&self, number: usize) -> Result<&TokenStore> {
+        let Some(stored) = self.mapped(number) else { return Ok(self.segment(number)?.tokens()) };
+        if self.tokens[number].get().is_none() {
+            let dictionary = Arc::new(self.corpus.archive().dictionary(stored)?);
+            let text_bytes = self.corpus.summary().segments[number].text_bytes;
+            let tokens = Arc::new(TokenStore::new(dictionary, text_bytes));
+            self.tokens[number].get_or_init(|| tokens);
+        }
+        Ok(self.tokens[number].get().expect("just mapped"))
+    }
+
+    /// How many words the text of a segment has. If it is mapped, no more of it is loaded.
+    fn words_of_segment(&self, number: usize) -> Result<u64> {
+        match self.mapped(number) {
+            Some(stored) => Ok(self.corpus.archive().word_total(stored)?),
+            None => {
+                let segment = self.segment(number)?;
+                Ok(segment.slices()?.before(Measure::Words, segment.root_length()))
+            }
+        }
+    }
+
+    /// How many symbols root and rules of a segment have. If it is mapped, it is not loaded.
+    fn symbols_of(&self, number: usize) -> Result<u64> {
+        if let Some(stored) = self.mapped(number) {
+            return Ok(self.corpus.archive().summary().segments[stored].symbols);
+        }
+        let slices = self.segment(number)?.slices()?;
+        Ok((slices.bodies_length() + slices.root_length()) as u64)
+    }
+
+    /// How many segments are loaded: those that operations had to look at.
+    pub fn loaded_segments(&self) -> usize {
+        self.segments.iter().filter(|segment| segment.get().is_some()).count()
     }
 
     /// Checks that the documents of a segment are where their lengths say.

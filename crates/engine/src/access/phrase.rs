@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::OnceLock;
 
 use super::Access;
-use super::segment::Segment;
+use super::tokens::TokenStore;
 use crate::Lexer;
 use crate::analyzer::Analyzer;
 use crate::build::lexer::TokenKind;
@@ -60,28 +60,24 @@ impl Phrase {
     }
 
     /// The tokens of each term in a segment; found once.
-    pub(super) fn tokens(&self, number: usize, segment: &Segment) -> Result<&[TermTokens]> {
-        if let Some(tokens) = self.tokens[number].get() {
-            return Ok(tokens);
+    pub(super) fn tokens(&self, number: usize, tokens: &TokenStore) -> Result<&[TermTokens]> {
+        if let Some(found) = self.tokens[number].get() {
+            return Ok(found);
         }
-        let tokens = if self.is_any {
-            vec![
-                segment
-                    .tokens()
-                    .map_words(|word, tokens| self.analyzer.term(word).map(|_| tokens))?,
-            ]
+        let found = if self.is_any {
+            vec![tokens.map_words(|word, tokens| self.analyzer.term(word).map(|_| tokens))?]
         } else if self.analyzer.is_identity() {
-            let find = |term: &Vec<u8>| Ok(segment.tokens().find(term)?.into_iter().collect());
+            let find = |term: &Vec<u8>| Ok(tokens.find(term)?.into_iter().collect());
             self.terms.iter().map(find).collect::<Result<Vec<TermTokens>>>()?
         } else {
-            self.tokens_of_terms(segment)?
+            self.tokens_of_terms(tokens)?
         };
-        Ok(self.tokens[number].get_or_init(|| tokens))
+        Ok(self.tokens[number].get_or_init(|| found))
     }
 
     /// Where the analyzer makes several words one term, all words of the segment are looked at.
-    fn tokens_of_terms(&self, segment: &Segment) -> Result<Vec<TermTokens>> {
-        let matching = segment.tokens().map_words(|word, tokens| {
+    fn tokens_of_terms(&self, tokens: &TokenStore) -> Result<Vec<TermTokens>> {
+        let matching = tokens.map_words(|word, tokens| {
             let term = self.analyzer.term(word)?;
             let which = self.terms.iter().position(|wanted| **wanted == *term)?;
             Some((which, tokens))

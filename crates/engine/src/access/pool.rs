@@ -124,10 +124,11 @@ fn put_segment(corpus: &Corpus, number: usize, block: &mut BlockBuilder<'_>) -> 
         ..corpus.summary().segments[number]
     };
     block.put(&figures(&own));
-    block.put(&sections::write_navigation(navigation));
-    block.put(&sections::write_root(root));
+    let spill = corpus.budget().spill();
+    block.put(&sections::write_navigation(navigation, spill));
+    block.put(&sections::write_root(root, spill));
     let word_documents = segment.word_documents().expect("just derived");
-    block.put(&sections::write_word_documents(word_documents));
+    block.put(&sections::write_word_documents(word_documents, spill));
     let (bytes, ends) = tokens.all()?.parts();
     block.put(bytes);
     block.put(ends);

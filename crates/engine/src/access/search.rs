@@ -82,6 +82,9 @@ impl Access {
         if let ([_], Scope::All, true) = (phrase.terms(), scope, self.counts_words()) {
             let mut total = 0;
             for number in 0..self.segment_count() {
+                if self.lacks(number, phrase, 0)? {
+                    continue;
+                }
                 let here = SegmentSearch::new(self, number, phrase, 0)?.total()?;
                 total = here.saturating_add(total);
             }
@@ -115,7 +118,11 @@ impl Access {
             return Ok(counts);
         }
         for of_segment in parts.chunk_by(|one, other| one.segment == other.segment) {
-            let search = SegmentSearch::new(self, of_segment[0].segment as usize, phrase, 0)?;
+            let number = of_segment[0].segment as usize;
+            if self.lacks(number, phrase, 0)? {
+                continue;
+            }
+            let search = SegmentSearch::new(self, number, phrase, 0)?;
             for (part, count) in search.counts(of_segment)? {
                 add(part.document, count);
             }
@@ -135,8 +142,7 @@ impl Access {
             bytes = bytes.saturating_add(part.bytes);
             if segment != Some(part.segment) {
                 segment = Some(part.segment);
-                let slices = self.segment(part.segment as usize)?.slices()?;
-                symbols += (slices.bodies_length() + slices.root_length()) as u64;
+                symbols += self.symbols_of(part.segment as usize)?;
             }
         }
         Ok(bytes / BYTES_COUNTED > symbols.saturating_mul(terms - 1).max(symbols / 4))
@@ -152,6 +158,10 @@ impl Access {
         let mut passed = (u32::MAX, Passed::default());
         for of_segment in parts.chunk_by(|one, other| one.segment == other.segment) {
             let number = of_segment[0].segment as usize;
+            // Several words may begin in the segment before, or end in the next one.
+            if phrase.terms().len() == 1 && self.lacks(number, phrase, 0)? {
+                continue;
+            }
             let segment = self.segment(number)?;
             let counts = Counts::new(number, segment, phrase)?;
             for part in of_segment {
@@ -163,6 +173,11 @@ impl Access {
             }
         }
         Ok(())
+    }
+
+    /// Whether a segment has no word of one of a phrase's terms. One that is mapped is not loaded for that.
+    fn lacks(&self, number: usize, phrase: &Phrase, term: usize) -> Result<bool> {
+        Ok(phrase.tokens(number, self.tokens(number)?)?[term].is_empty())
     }
 
     /// Whether the documents of words are known.
@@ -180,8 +195,11 @@ impl Access {
         let mut totals = vec![0_u64; terms.len()];
         if self.counts_words() {
             for of_segment in parts.chunk_by(|one, other| one.segment == other.segment) {
+                let number = of_segment[0].segment as usize;
                 for (index, total) in totals.iter_mut().enumerate() {
-                    let number = of_segment[0].segment as usize;
+                    if self.lacks(number, phrase, index)? {
+                        continue;
+                    }
                     let here = SegmentSearch::new(self, number, phrase, index)?.total()?;
                     *total = here.saturating_add(*total);
                 }
@@ -251,6 +269,9 @@ impl Search {
                 let number = first.segment;
                 let behind = self.parts.partition_point(|part| part.segment == number);
                 let parts: Vec<Part> = self.parts.drain(..behind).collect();
+                if access.lacks(number as usize, phrase, self.pivot)? {
+                    continue;
+                }
                 let search = SegmentSearch::new(access, number as usize, phrase, self.pivot)?;
                 let parts = search.parts_with_pivot(&parts)?;
                 let scanned = search.occurrences(&parts, &mut self.room)?.is_some();
@@ -349,7 +370,7 @@ impl<'a> SegmentSearch<'a> {
     ) -> Result<Self> {
         let segment = access.segment(number)?;
         let slices = segment.slices()?;
-        let tokens = &phrase.tokens(number, segment)?[pivot];
+        let tokens = &phrase.tokens(number, segment.tokens())?[pivot];
         Ok(Self { access, segment, slices, phrase, pivot, tokens })
     }
 
@@ -526,7 +547,7 @@ impl<'a> SegmentSearch<'a> {
             if !go(cursor)? {
                 return Ok(false);
             }
-            let tokens = self.phrase.tokens(cursor.segment_number(), cursor.segment())?;
+            let tokens = self.phrase.tokens(cursor.segment_number(), cursor.segment().tokens())?;
             if is_one_of(&tokens[term], cursor.token()) {
                 return Ok(true);
             }

@@ -29,7 +29,7 @@ pub struct Segment {
     navigation: Navigation,
     /// The symbols of the root; of a small index, decoded when they are first needed.
     root: OnceLock<Packed>,
-    tokens: TokenStore,
+    tokens: Arc<TokenStore>,
     /// The documents of words: stored in a fast index, else derived when many words are counted.
     word_documents: OnceLock<WordDocuments>,
     texts: OnceLock<Texts>,
@@ -41,13 +41,23 @@ pub struct Segment {
 impl Segment {
     /// Maps what is stored of it, if `index` has it, and derives what is not.
     pub(crate) fn load(corpus: &Corpus, number: usize, index: Index) -> Result<Self> {
+        Self::load_with(corpus, number, index, None)
+    }
+
+    /// The same, with its tokens if they are known; only of one that is mapped.
+    pub(super) fn load_with(
+        corpus: &Corpus,
+        number: usize,
+        index: Index,
+        tokens: Option<Arc<TokenStore>>,
+    ) -> Result<Self> {
         let text_bytes = corpus.summary().segments[number].text_bytes;
         let archive = corpus.archive().clone();
         let index = index.min(corpus.index_of(number));
         if index == Index::None {
             let (grammar, dictionary) = corpus.segment(number)?;
             let share = build::share(&grammar, corpus.budget())?;
-            let tokens = TokenStore::new(dictionary, text_bytes);
+            let tokens = Arc::new(TokenStore::new(dictionary, text_bytes));
             tokens.load()?;
             let navigation = build::navigation(&grammar, &tokens, text_bytes, corpus.budget())?;
             let root = OnceLock::from(build::root(&grammar));
@@ -66,8 +76,17 @@ impl Segment {
         let number =
             corpus.stored_segment(number).expect("only those that are stored have an index");
         let fast = index == Index::Fast;
-        let ((navigation, dictionary), (root, word_documents)) = rayon::join(
-            || rayon::join(|| archive.navigation(number), || archive.dictionary(number)),
+        let open_tokens = || -> Result<Arc<TokenStore>> {
+            match tokens {
+                Some(tokens) => Ok(tokens),
+                None => {
+                    let dictionary = Arc::new(archive.dictionary(number)?);
+                    Ok(Arc::new(TokenStore::new(dictionary, text_bytes)))
+                }
+            }
+        };
+        let ((navigation, tokens), (root, word_documents)) = rayon::join(
+            || rayon::join(|| archive.navigation(number), open_tokens),
             || {
                 rayon::join(
                     || fast.then(|| archive.mapped_root(number)).transpose(),
@@ -75,8 +94,9 @@ impl Segment {
                 )
             },
         );
-        let (navigation, dictionary) = (navigation?, dictionary?);
-        let separators = dictionary.token_count() - dictionary.word_token_count();
+        let (navigation, tokens) = (navigation?, tokens?);
+        // Both have the tokens that the archive announces.
+        let separators = navigation.token_count() - tokens.word_token_count();
         if navigation.separator_newlines.len() != separators as usize {
             return Err(super::damaged_index("it has other separators than the dictionary"));
         }
@@ -85,7 +105,7 @@ impl Segment {
             number,
             navigation,
             root: root?.map(OnceLock::from).unwrap_or_default(),
-            tokens: TokenStore::new(Arc::new(dictionary), text_bytes),
+            tokens,
             word_documents: word_documents?.map(OnceLock::from).unwrap_or_default(),
             texts: OnceLock::new(),
             mapped: index,
@@ -108,7 +128,7 @@ impl Segment {
             number,
             navigation,
             root: OnceLock::from(root),
-            tokens,
+            tokens: Arc::new(tokens),
             word_documents: OnceLock::from(word_documents),
             texts: OnceLock::new(),
             mapped: Index::Fast,
@@ -272,7 +292,8 @@ impl Segment {
         if symbols.iter().any(|&symbol| u64::from(symbol) >= most) {
             return Err(super::damaged_index("it has fewer rules than the grammar"));
         }
-        let root = Packed::new(symbols.iter().map(|&symbol| symbol.into()), most);
+        let spill = self.budget().spill();
+        let root = Packed::spilling(symbols.iter().map(|&symbol| symbol.into()), most, spill);
         Ok(self.root.get_or_init(|| root))
     }
 

@@ -36,9 +36,10 @@ pub(crate) struct Unpacked {
 impl Unpacked {
     pub(super) fn new(tokens: Tokens) -> Result<Self> {
         let (mut bytes, ends, held) = tokens.into_parts();
-        let too_long = |_| malformed("the words of a segment have more than 4 GiB");
-        let ends = ends.into_iter().map(|end| u32::try_from(end).map_err(too_long));
-        let ends = ends.collect::<Result<Vec<u32>>>()?;
+        if ends.last().is_some_and(|&end| end > u32::MAX.into()) {
+            return Err(malformed("the words of a segment have more than 4 GiB"));
+        }
+        let ends = ends.spill().collect(ends.iter().map(|&end| end as u32));
         bytes.reserve_exact(SHORT);
         bytes.extend_from_slice(&[0; SHORT]);
         Ok(Self { bytes: bytes.into(), ends: ends.into(), _held: held })

@@ -15,7 +15,7 @@ use std::sync::{Arc, OnceLock};
 
 use tadoc_core::archive::journal::Journal;
 use tadoc_core::archive::{Archive, Dictionary, DocumentTable, Index, PieceHasher, Summary};
-use tadoc_core::{Budget, Grammar, MemoryLimit, parallel};
+use tadoc_core::{Budget, Grammar, MemoryLimit, Spill, parallel};
 
 use self::digests::Comparison;
 use self::expand::Segment;
@@ -110,6 +110,7 @@ impl EditsInfo {
 #[non_exhaustive]
 pub struct OpenOptions {
     pub(crate) memory: MemoryLimit,
+    spill: Spill,
 }
 
 impl OpenOptions {
@@ -128,7 +129,14 @@ impl OpenOptions {
     /// The same as a limit of any kind.
     #[must_use]
     pub fn memory_limit(self, memory: MemoryLimit) -> Self {
-        Self { memory }
+        Self { memory, ..self }
+    }
+
+    /// Puts large rows of what is decoded into files without names beside this one, if that is a file system with room;
+    /// and then does not limit them by the machine's memory.
+    #[must_use]
+    pub fn spill_beside(self, file: &Path) -> Self {
+        Self { spill: Spill::beside(file), ..self }
     }
 }
 
@@ -171,7 +179,8 @@ impl Corpus {
     /// if it needs more memory than is allowed; so do all methods that decode more of it.
     pub fn open_with(path: impl AsRef<Path>, options: &OpenOptions) -> Result<Self> {
         threads::ready()?;
-        let archive = Archive::open_within(path.as_ref(), options.memory)?;
+        let spill = options.spill.clone();
+        let archive = Archive::open_spilling(path.as_ref(), options.memory, spill)?;
         let journal = archive.journal()?;
         let corpus = Self::stored(archive).with_journal(&journal)?;
         let is_there = !journal.is_empty() || journal.torn() > 0;

@@ -1,8 +1,8 @@
 //! From archives and an analyzer to the [`View`] that tasks run on.
 //!
 //! The dictionaries of all segments are analyzed, and their terms become one list (`terms`). Then every segment is
-//! decoded and its tokens made terms (`segment`), and the grammars are put behind one another. Segments are decoded one
-//! at a time, so that beside the pieces of the view only one of them is in memory.
+//! decoded and its tokens made terms (`segment`), and added to the rows of the view. Segments are decoded one at a
+//! time, so that beside the view only one of them is in memory; where a pool is given, both are in files beside it.
 //!
 //! A view of all words and documents can be stored beside its archive ([`store`]); it is then mapped, and views with an
 //! analyzer or of some documents are made from it.
@@ -15,10 +15,9 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use tadoc_core::archive::{open_view, write_view};
-use tadoc_core::parallel::split;
-use tadoc_core::{Grammar, Network, Part, Share, Terms, View};
+use tadoc_core::{Grammar, Network, Part, Share, Spill, SpillVec, Terms, View};
 
-use self::segment::{Piece, Source};
+use self::segment::Source;
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -151,7 +150,8 @@ fn make_from(
         terms_of_inputs.push(terms);
         of_tokens.push(numbers);
     }
-    let (terms, numbers) = terms::merge(terms_of_inputs)?;
+    let spill = corpora.first().map(|corpus| corpus.budget().spill().clone()).unwrap_or_default();
+    let (terms, numbers) = terms::merge(terms_of_inputs, &spill)?;
     for (of_tokens, numbers) in of_tokens.iter_mut().zip(numbers) {
         let renumber = |token: &mut u32| {
             if *token != NONE {
@@ -160,15 +160,15 @@ fn make_from(
         };
         of_tokens.par_iter_mut().with_min_len(RENUMBERED_AT_ONCE).for_each(renumber);
     }
-    let mut parts = ViewParts::new(terms.len());
+    let mut rows = ViewRows::new(terms.len(), &spill);
     let total = inputs.iter().map(Input::text_bytes).sum();
     let mut done = 0;
     for (input, of_tokens) in inputs.iter().zip(of_tokens) {
-        parts.add(input, &of_tokens, detail)?;
+        rows.add(input, &of_tokens, detail)?;
         done += input.text_bytes();
         crate::progress::step(observer, Phase::Reading, done, total)?;
     }
-    parts.join(terms, detail)
+    rows.join(terms, detail, &spill)
 }
 
 /// What a part of a view is made of: a segment of an archive, or a view that is stored instead of it.
@@ -224,9 +224,12 @@ impl Input<'_> {
     }
 
     /// Its terms, and for each token the number of its term among them.
-    fn terms(&self, analyzer: &Analyzer) -> Result<(terms::SegmentTerms, Vec<u32>)> {
+    fn terms(&self, analyzer: &Analyzer) -> Result<(terms::SegmentTerms, SpillVec<u32>)> {
         match &self.of {
-            Of::View(view) => Ok(terms::of_view(view.terms(), analyzer)),
+            Of::View(view) => {
+                let spill = view.network().grammar().spill();
+                Ok(terms::of_view(view.terms(), analyzer, &spill))
+            }
             Of::Segment(corpus, segment) => {
                 let dictionary = corpus.dictionary(*segment)?;
                 let text_bytes = corpus.summary().segments[*segment].text_bytes;
@@ -262,23 +265,37 @@ fn of_corpus(documents: &[u32], first: u64, count: u64) -> Vec<usize> {
     documents[start..end].iter().map(|&document| document as usize - first as usize).collect()
 }
 
-/// The pieces that a view is made of.
-struct ViewParts {
-    pieces: Vec<Piece>,
-    /// For each document of each piece its number in the corpus.
-    documents: Vec<Vec<u32>>,
-    rule_count: u64,
-    /// How often each term stands in the documents.
-    term_counts: Vec<u32>,
+/// The rows of a view, to which segments are added.
+struct ViewRows {
+    /// The symbols of the documents; none if only counts are wanted.
+    root: SpillVec<u32>,
+    /// The bodies of the rules, and where each ends there.
+    bodies: SpillVec<u32>,
+    rule_ends: SpillVec<u32>,
+    /// For each document where it starts in the root, and its number in the corpus.
+    document_starts: SpillVec<u32>,
+    documents: Vec<u32>,
+    parts: Vec<Part>,
+    /// How often each term and each rule stands in the documents, whether they are there or not.
+    term_counts: SpillVec<u32>,
+    rule_counts: SpillVec<u32>,
     /// What they take of the budgets of archives.
     shares: Vec<Share>,
 }
 
-impl ViewParts {
-    fn new(term_count: u32) -> Self {
-        let term_counts = vec![0; term_count as usize];
-        let (pieces, documents, shares) = (Vec::new(), Vec::new(), Vec::new());
-        Self { pieces, documents, rule_count: 0, term_counts, shares }
+impl ViewRows {
+    fn new(term_count: u32, spill: &Spill) -> Self {
+        Self {
+            root: spill.row(),
+            bodies: spill.row(),
+            rule_ends: spill.row(),
+            document_starts: spill.row(),
+            documents: Vec::new(),
+            parts: Vec::new(),
+            term_counts: spill.filled(0, term_count as usize),
+            rule_counts: spill.row(),
+            shares: Vec::new(),
+        }
     }
 
     fn add(&mut self, input: &Input<'_>, of_tokens: &[u32], detail: Detail) -> Result<()> {
@@ -289,76 +306,71 @@ impl ViewParts {
             let bytes = symbols + 32 * u64::from(grammar.rule_count());
             self.shares.push(corpus.budget().take(bytes, "the grammar over terms")?);
         }
-        let term_count = self.term_counts.len() as u32;
-        // While a piece is made, all its rules have numbers behind those before it.
-        let most = u64::from(term_count) + self.rule_count + u64::from(grammar.rule_count());
+        let (term_count, rules) = (self.term_counts.len() as u32, self.rule_ends.len());
+        // While a segment is added, all its rules have numbers behind those before it.
+        let most = u64::from(term_count) + rules as u64 + u64::from(grammar.rule_count());
         if most >= u64::from(NONE) - 1 {
-            return Err(Error::TooMany { what: "symbols", most: u32::MAX.into() });
+            return Err(too_many_symbols());
         }
         let source = Source {
             grammar: &grammar,
             terms: of_tokens,
             term_count,
-            rules_before: self.rule_count as u32,
+            rules_before: rules as u32,
             documents: input.places.as_deref(),
         };
-        let piece = source.piece(detail, &mut self.term_counts)?;
-        self.rule_count += piece.rule_counts.len() as u64;
-        self.pieces.push(piece);
-        self.documents.push(input.documents.clone());
+        let (root, documents) = (self.root.len() as u32, self.documents.len());
+        source.add_to(self, detail)?;
+        let added = root..self.root.len() as u32;
+        self.parts
+            .push(Part { root: added.clone(), rules: rules as u32..self.rule_ends.len() as u32 });
+        // What starts behind the last symbol are empty documents, or the end.
+        let starts = documents + input.documents.len();
+        let missing = starts.saturating_sub(self.document_starts.len());
+        self.document_starts.extend(std::iter::repeat_n(added.end, missing));
+        self.document_starts.truncate(starts);
+        // A document that goes on from the segment before starts where it started there.
+        let goes_on = documents > 0 && self.documents.last() == input.documents.first();
+        if goes_on {
+            self.document_starts.copy_within(documents + 1.., documents);
+            self.document_starts.truncate(starts - 1);
+        }
+        self.documents.extend_from_slice(&input.documents[usize::from(goes_on)..]);
         Ok(())
     }
 
-    /// Puts the pieces behind one another.
-    fn join(self, terms: Terms, detail: Detail) -> Result<View> {
-        let of_root = |piece: &Piece| piece.root.iter().map(Vec::len).sum::<usize>();
-        let root_length: usize = self.pieces.iter().map(of_root).sum();
-        let bodies: usize = self.pieces.iter().map(|piece| piece.bodies.len()).sum();
-        let symbol_count = (root_length + bodies) as u64;
-        if symbol_count + u64::from(terms.len()) + self.rule_count > u64::from(u32::MAX) {
-            return Err(Error::TooMany { what: "symbols", most: u32::MAX.into() });
+    /// Puts the bodies behind the root, and makes all of it a view.
+    fn join(mut self, terms: Terms, detail: Detail, spill: &Spill) -> Result<View> {
+        let root_length = self.root.len();
+        let symbol_count = root_length + self.bodies.len();
+        let most = symbol_count as u64 + u64::from(terms.len()) + self.rule_ends.len() as u64;
+        if most > u64::from(u32::MAX) {
+            return Err(too_many_symbols());
         }
-        let mut symbols = vec![0_u32; symbol_count as usize];
-        let mut rule_starts = Vec::with_capacity(self.rule_count as usize + 1);
-        let mut document_starts: Vec<u32> = Vec::new();
-        let mut documents: Vec<u32> = Vec::new();
-        let mut parts = Vec::with_capacity(self.pieces.len());
-        let mut counts = self.term_counts;
-        let (mut root_at, mut rule_at, mut body_at) = (0_u32, 0_u32, root_length as u32);
-        let (mut root_room, mut body_room) = symbols.split_at_mut(root_length);
-        for (piece, of_piece) in self.pieces.into_iter().zip(self.documents) {
-            let length = of_root(&piece) as u32;
-            let own = root_room.split_off_mut(..length as usize).expect("the room of all roots");
-            let stretches = split(own, piece.root.iter().map(Vec::len));
-            let copies = stretches.into_par_iter().zip(piece.root);
-            copies.for_each(|(to, from)| to.copy_from_slice(&from));
-            let own =
-                body_room.split_off_mut(..piece.bodies.len()).expect("the room of all bodies");
-            own.copy_from_slice(&piece.bodies);
-            // A document that goes on from the piece before starts where it started there.
-            let goes_on = documents.last().is_some_and(|last| of_piece.first() == Some(last));
-            let new = usize::from(goes_on);
-            let starts = &piece.document_starts[..of_piece.len()];
-            documents.extend_from_slice(&of_piece[new..]);
-            document_starts.extend(starts[new..].iter().map(|start| root_at + start));
-            let rules = piece.rule_starts.len() - 1;
-            rule_starts.extend(piece.rule_starts[..rules].iter().map(|start| body_at + start));
-            let next = (root_at + length, rule_at + rules as u32);
-            parts.push(Part { root: root_at..next.0, rules: rule_at..next.1 });
-            (root_at, rule_at) = next;
-            body_at += piece.bodies.len() as u32;
-            counts.extend_from_slice(&piece.rule_counts);
-        }
-        rule_starts.push(body_at);
-        document_starts.push(root_at);
-        let grammar = Grammar::new(terms.len(), symbols, rule_starts, document_starts)
-            .map_err(tadoc_core::Error::from)?;
+        let symbols = if root_length == 0 {
+            self.bodies
+        } else {
+            self.root.reserve_exact(self.bodies.len());
+            self.root.extend_from_slice(&self.bodies);
+            self.root
+        };
+        let ends = self.rule_ends.iter().map(|end| root_length as u32 + end);
+        let rule_starts = spill.collect(std::iter::once(root_length as u32).chain(ends));
+        self.document_starts.push(root_length as u32);
+        let grammar = Grammar::new(terms.len(), symbols, rule_starts, self.document_starts)
+            .map_err(tadoc_core::Error::from)?
+            .spilling(spill);
+        self.term_counts.extend_from_slice(&self.rule_counts);
+        let counts = self.term_counts.into();
+        let (parts, documents) = (self.parts, self.documents);
         let network = match detail {
-            Detail::Whole => {
-                Network::new(grammar, parts, documents)?.with_root_counts(counts.into())?
-            }
-            Detail::Counts => Network::of_counts(grammar, parts, documents, counts.into())?,
+            Detail::Whole => Network::new(grammar, parts, documents)?.with_root_counts(counts)?,
+            Detail::Counts => Network::of_counts(grammar, parts, documents, counts)?,
         };
         Ok(View::new(terms, network)?)
     }
+}
+
+fn too_many_symbols() -> Error {
+    Error::TooMany { what: "symbols", most: u32::MAX.into() }
 }

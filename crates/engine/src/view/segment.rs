@@ -9,10 +9,10 @@
 //! threads; the root is left out of that if only counts are wanted. 24 bytes a rule and the result, beside the grammar.
 
 use rayon::prelude::*;
-use tadoc_core::Grammar;
 use tadoc_core::parallel::map_chunks;
+use tadoc_core::{Grammar, SpillVec};
 
-use super::{Detail, NONE};
+use super::{Detail, NONE, ViewRows, too_many_symbols};
 use crate::error::{Error, Result};
 
 /// Symbols of the root that a thread copies at a time.
@@ -25,26 +25,12 @@ const LEAST_GAIN: u64 = 3;
 /// What is longer is not written out, whatever it saves: chains of rules would be written out at each of their links.
 const LONGEST_WRITTEN_OUT: usize = 64;
 
-/// The part of a view that comes of one segment; not checked, as the view will be.
-#[derive(Debug, Default)]
-pub(super) struct Piece {
-    /// The symbols of the documents, in stretches; none if only counts are wanted.
-    pub(super) root: Vec<Vec<u32>>,
-    pub(super) bodies: Vec<u32>,
-    /// Where each rule starts in `bodies`, with the end behind the last.
-    pub(super) rule_starts: Vec<u32>,
-    /// Where each document starts in `root`, with the end behind the last.
-    pub(super) document_starts: Vec<u32>,
-    /// How often each rule stands in the documents, whether they are there or not.
-    pub(super) rule_counts: Vec<u32>,
-}
-
-/// What a piece is made of.
+/// What is added to a view.
 pub(super) struct Source<'a> {
     pub(super) grammar: &'a Grammar,
     /// For each token its term or [`NONE`].
     pub(super) terms: &'a [u32],
-    /// How many terms the view has, and how many rules before those of this piece.
+    /// How many terms the view has, and how many rules before those of this segment.
     pub(super) term_count: u32,
     pub(super) rules_before: u32,
     /// Places of the documents that count, ascending; `None` for all.
@@ -52,8 +38,8 @@ pub(super) struct Source<'a> {
 }
 
 impl Source<'_> {
-    /// Makes the piece. How often terms stand in the documents is added to `term_counts`.
-    pub(super) fn piece(&self, detail: Detail, term_counts: &mut [u32]) -> Result<Piece> {
+    /// Adds it to a view.
+    pub(super) fn add_to(&self, made: &mut ViewRows, detail: Detail) -> Result<()> {
         let chosen: Vec<&[u32]>;
         let rows = match self.documents {
             None => &[self.grammar.root()][..],
@@ -64,90 +50,102 @@ impl Source<'_> {
         };
         let counts = count_symbols(self.grammar, rows);
         let replacements = Replacements::new(self, &counts);
-        let rule_counts = replacements.count(self, &counts, term_counts)?;
+        replacements.count(self, &counts, made)?;
         drop(counts);
-        let (bodies, rule_starts) = self.copy_bodies(&replacements);
-        let documents = self.documents.map_or(self.grammar.document_count(), <[usize]>::len);
-        let (root, document_starts) = match (detail, self.documents) {
-            (Detail::Counts, _) => (Vec::new(), vec![0; documents + 1]),
+        self.copy_bodies(&replacements, made)?;
+        match (detail, self.documents) {
+            (Detail::Counts, _) => Ok(()),
             (Detail::Whole, None) => {
                 let starts = self.grammar.document_starts();
-                self.copy_root(self.grammar.root(), starts, &replacements)
+                self.copy_root(self.grammar.root(), starts, &replacements, made)
             }
             (Detail::Whole, Some(_)) => {
-                let ends = rows.iter().scan(0, |end, row| {
-                    *end += row.len() as u32;
-                    Some(*end)
-                });
-                let starts: Vec<u32> = std::iter::once(0).chain(ends).collect();
-                self.copy_root(&rows.concat(), &starts, &replacements)
+                let spill = self.grammar.spill();
+                let (mut root, mut starts) = (spill.row(), spill.row());
+                for row in rows {
+                    starts.push(root.len() as u32);
+                    root.extend_from_slice(row);
+                }
+                starts.push(root.len() as u32);
+                self.copy_root(&root, &starts, &replacements, made)
             }
-        };
-        Ok(Piece { root, bodies, rule_starts, document_starts, rule_counts })
-    }
-
-    /// The bodies of the rules that stay, and where each starts.
-    fn copy_bodies(&self, replacements: &Replacements) -> (Vec<u32>, Vec<u32>) {
-        let copied = map_chunks(&replacements.kept, RULES_AT_ONCE, &|_, rules: &[u32]| {
-            let (mut bodies, mut ends) = (Vec::new(), Vec::with_capacity(rules.len()));
-            for &rule in rules {
-                replacements.append(self, self.grammar.body(rule), &mut bodies);
-                ends.push(bodies.len() as u32);
-            }
-            (bodies, ends)
-        });
-        let mut starts = Vec::with_capacity(replacements.kept.len() + 1);
-        starts.push(0);
-        let mut bodies = Vec::with_capacity(copied.iter().map(|(bodies, _)| bodies.len()).sum());
-        for (of_chunk, ends) in copied {
-            let before = bodies.len() as u32;
-            starts.extend(ends.iter().map(|end| before + end));
-            bodies.extend_from_slice(&of_chunk);
         }
-        (bodies, starts)
     }
 
-    /// The symbols of documents in stretches, and where each document starts.
+    /// Adds the bodies of the rules that stay, and where each ends.
+    fn copy_bodies(&self, replacements: &Replacements, made: &mut ViewRows) -> Result<()> {
+        for rules in replacements.kept.chunks(RULES_AT_ONCE * copied_at_once()) {
+            let copied = map_chunks(rules, RULES_AT_ONCE, &|_, rules: &[u32]| {
+                let (mut bodies, mut ends) = (Vec::new(), Vec::with_capacity(rules.len()));
+                for &rule in rules {
+                    replacements.append(self, self.grammar.body(rule), &mut bodies);
+                    ends.push(bodies.len() as u32);
+                }
+                (bodies, ends)
+            });
+            for (bodies, ends) in copied {
+                let before = append(&mut made.bodies, &bodies)?;
+                made.rule_ends.extend(ends.iter().map(|end| before + end));
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the symbols of documents, and where each document starts that has any or comes before one that has.
     fn copy_root(
         &self,
         root: &[u32],
         document_starts: &[u32],
         replacements: &Replacements,
-    ) -> (Vec<Vec<u32>>, Vec<u32>) {
-        let copied = map_chunks(root, ROOT_AT_ONCE, &|chunk, symbols: &[u32]| {
-            let first = (chunk * ROOT_AT_ONCE) as u32;
-            let end = first + symbols.len() as u32;
-            let low = document_starts.partition_point(|&start| start < first);
-            let high = document_starts.partition_point(|&start| start < end);
-            let mut copied = Vec::with_capacity(symbols.len() * 5 / 4);
-            let mut starts = Vec::with_capacity(high - low);
-            let mut at = 0;
-            // The symbols up to each start of a document, and then the rest.
-            for &start in &document_starts[low..high] {
-                let next = (start - first) as usize;
-                replacements.append(self, &symbols[at..next], &mut copied);
-                starts.push(copied.len() as u32);
-                at = next;
+        made: &mut ViewRows,
+    ) -> Result<()> {
+        let at_once = ROOT_AT_ONCE * copied_at_once();
+        for (number, symbols) in root.chunks(at_once).enumerate() {
+            let copied = map_chunks(symbols, ROOT_AT_ONCE, &|chunk, symbols: &[u32]| {
+                let first = (number * at_once + chunk * ROOT_AT_ONCE) as u32;
+                let end = first + symbols.len() as u32;
+                let low = document_starts.partition_point(|&start| start < first);
+                let high = document_starts.partition_point(|&start| start < end);
+                let mut copied = Vec::with_capacity(symbols.len() * 5 / 4);
+                let mut starts = Vec::with_capacity(high - low);
+                let mut at = 0;
+                // The symbols up to each start of a document, and then the rest.
+                for &start in &document_starts[low..high] {
+                    let next = (start - first) as usize;
+                    replacements.append(self, &symbols[at..next], &mut copied);
+                    starts.push(copied.len() as u32);
+                    at = next;
+                }
+                replacements.append(self, &symbols[at..], &mut copied);
+                (copied, starts)
+            });
+            for (symbols, starts) in copied {
+                let before = append(&mut made.root, &symbols)?;
+                made.document_starts.extend(starts.iter().map(|start| before + start));
             }
-            replacements.append(self, &symbols[at..], &mut copied);
-            (copied, starts)
-        });
-        let mut stretches = Vec::with_capacity(copied.len());
-        let mut starts = Vec::with_capacity(document_starts.len());
-        let mut total = 0;
-        for (copied, of_chunk) in copied {
-            starts.extend(of_chunk.iter().map(|start| total + start));
-            total += copied.len() as u32;
-            stretches.push(copied);
         }
-        // What starts behind the last symbol: empty documents, and the end.
-        starts.resize(document_starts.len(), total);
-        (stretches, starts)
+        Ok(())
     }
 }
 
+/// Chunks that are copied before they are put behind what there is: some for each thread.
+fn copied_at_once() -> usize {
+    8 * rayon::current_num_threads()
+}
+
+/// Appends symbols; gives how many were there before.
+fn append(row: &mut SpillVec<u32>, symbols: &[u32]) -> Result<u32> {
+    let before = row.len();
+    if before + symbols.len() > u32::MAX as usize {
+        return Err(too_many_symbols());
+    }
+    row.extend_from_slice(symbols);
+    Ok(before as u32)
+}
+
 /// How often each symbol stands in rows: tokens, then rules.
-fn count_symbols(grammar: &Grammar, rows: &[&[u32]]) -> Vec<u32> {
+fn count_symbols(grammar: &Grammar, rows: &[&[u32]]) -> SpillVec<u32> {
+    let spill = grammar.spill();
     let size = (grammar.token_count() + grammar.rule_count()) as usize;
     let length: usize = rows.iter().map(|row| row.len()).sum();
     let count = |row: &[u32], counts: &mut [u32]| {
@@ -155,23 +153,23 @@ fn count_symbols(grammar: &Grammar, rows: &[&[u32]]) -> Vec<u32> {
     };
     let tables = rayon::current_num_threads().min(length / size.max(1));
     let [row] = rows else {
-        let mut counts = vec![0_u32; size];
+        let mut counts = spill.filled(0_u32, size);
         rows.iter().for_each(|row| count(row, &mut counts));
         return counts;
     };
     let at_once = length.div_ceil(tables.max(1)).max(1);
-    let counted: Vec<Vec<u32>> = map_chunks(row, at_once, &|_, stretch: &[u32]| {
-        let mut counts = vec![0_u32; size];
+    let counted: Vec<SpillVec<u32>> = map_chunks(row, at_once, &|_, stretch: &[u32]| {
+        let mut counts = spill.filled(0_u32, size);
         count(stretch, &mut counts);
         counts
     });
     counted
         .into_iter()
         .reduce(|mut sums, counts| {
-            sums.par_iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+            sums.par_iter_mut().zip(&counts[..]).for_each(|(sum, count)| *sum += count);
             sums
         })
-        .unwrap_or_else(|| vec![0; size])
+        .unwrap_or_else(|| spill.filled(0, size))
 }
 
 /// Numbers of a slot.
@@ -179,15 +177,15 @@ const SLOT: usize = 4;
 /// Rules whose slots are fetched together, so that waiting for one is waiting for all.
 const FETCHED: usize = 16;
 
-/// What stands for each rule in the piece: nothing, one symbol (its own new one, or that of what is left of it), or
+/// What stands for each rule in the view: nothing, one symbol (its own new one, or that of what is left of it), or
 /// what is written out in its place.
 ///
 /// A rule has a slot: how many symbols, and the symbols if they are fewer than [`SLOT`]; otherwise where they are.
 struct Replacements {
-    slots: Vec<[u32; SLOT]>,
-    long: Vec<u32>,
+    slots: SpillVec<[u32; SLOT]>,
+    long: SpillVec<u32>,
     /// The rules that stay.
-    kept: Vec<u32>,
+    kept: SpillVec<u32>,
 }
 
 /// Stands for itself, for now.
@@ -213,9 +211,10 @@ impl Replacements {
     fn write_out(source: &Source<'_>, single: &[u32], fates: &[Fate]) -> Self {
         let grammar = source.grammar.slices();
         let term_count = source.term_count;
-        let (mut long, mut kept) = (Vec::new(), Vec::new());
-        let mut this =
-            Self { slots: vec![[0; SLOT]; single.len()], long: Vec::new(), kept: Vec::new() };
+        let spill = source.grammar.spill();
+        let slots = spill.filled([0; SLOT], single.len());
+        let (mut long, mut kept) = (spill.row(), spill.row());
+        let mut this = Self { slots, long: spill.row(), kept: spill.row() };
         let mut written: Vec<u32> = Vec::new();
         for rule in (0..single.len()).rev() {
             written.clear();
@@ -248,8 +247,8 @@ impl Replacements {
         }
         kept.reverse();
         // Rules had their old numbers up to here, as the new ones were not known.
-        let mut numbers = vec![NONE; single.len()];
-        for (number, &rule) in (term_count + source.rules_before..).zip(&kept) {
+        let mut numbers = spill.filled(NONE, single.len());
+        for (number, &rule) in (term_count + source.rules_before..).zip(&kept[..]) {
             numbers[rule as usize] = number;
         }
         let renumber = |symbol: &mut u32| {
@@ -305,22 +304,17 @@ impl Replacements {
         }
     }
 
-    /// How often rules that stay stand in the documents, out of how often the old symbols do; terms are added to
-    /// `term_counts`.
-    fn count(
-        &self,
-        source: &Source<'_>,
-        counts: &[u32],
-        term_counts: &mut [u32],
-    ) -> Result<Vec<u32>> {
+    /// Adds how often terms, and rules that stay, stand in the documents, out of how often the old symbols do.
+    fn count(&self, source: &Source<'_>, counts: &[u32], made: &mut ViewRows) -> Result<()> {
         // The counts of one segment fit; those of many may not.
         let add = |sum: &mut u32, more: u32| {
-            *sum = sum
-                .checked_add(more)
-                .ok_or(Error::TooMany { what: "symbols", most: u32::MAX.into() })?;
+            *sum = sum.checked_add(more).ok_or_else(too_many_symbols)?;
             Ok::<(), Error>(())
         };
-        let mut rule_counts = vec![0_u32; self.kept.len()];
+        let before = made.rule_counts.len();
+        made.rule_counts.extend(std::iter::repeat_n(0, self.kept.len()));
+        let (term_counts, rule_counts) =
+            (&mut made.term_counts[..], &mut made.rule_counts[before..]);
         let (of_tokens, of_rules) = counts.split_at(source.terms.len());
         for (&term, &count) in source.terms.iter().zip(of_tokens).filter(|(term, _)| **term != NONE)
         {
@@ -335,15 +329,15 @@ impl Replacements {
                 }
             }
         }
-        Ok(rule_counts)
+        Ok(())
     }
 }
 
 /// For each rule [`OWN`], the one symbol that is left of it (a term, or `term_count` and a rule), or [`NONE`].
-fn singles(source: &Source<'_>) -> Vec<u32> {
+fn singles(source: &Source<'_>) -> SpillVec<u32> {
     let rules = source.grammar.rule_count();
     let grammar = source.grammar.slices();
-    let mut single = vec![NONE; rules as usize];
+    let mut single = source.grammar.spill().filled(NONE, rules as usize);
     for rule in (0..rules).rev() {
         let (mut length, mut last) = (0, NONE);
         for &symbol in grammar.body(rule) {
@@ -367,7 +361,8 @@ fn singles(source: &Source<'_>) -> Vec<u32> {
 /// What becomes of each rule that is more than a symbol. Parents first: what is written out hands its uses on.
 fn fates(source: &Source<'_>, single: &[u32], counts: &[u32]) -> Vec<Fate> {
     let grammar = source.grammar.slices();
-    let mut uses = counts[source.terms.len()..].to_vec();
+    let spill = source.grammar.spill();
+    let mut uses = spill.collect(counts[source.terms.len()..].iter().copied());
     let mut fates = vec![Fate::Unused; single.len()];
     for rule in 0..single.len() {
         let own = uses[rule];

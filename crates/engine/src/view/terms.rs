@@ -7,8 +7,9 @@
 
 use rayon::prelude::*;
 use tadoc_core::archive::Dictionary;
-use tadoc_core::parallel::{for_each, map_with};
+use tadoc_core::parallel::{Idle, for_each, map};
 use tadoc_core::view::Terms;
+use tadoc_core::{Spill, SpillVec};
 
 use super::NONE;
 use crate::analyzer::Analyzer;
@@ -20,11 +21,15 @@ const ANALYZED_AT_ONCE: u32 = 1 << 12;
 /// Byte strings, one after the other.
 #[derive(Debug, Default)]
 struct Strings {
-    bytes: Vec<u8>,
-    ends: Vec<u64>,
+    bytes: SpillVec<u8>,
+    ends: SpillVec<u64>,
 }
 
 impl Strings {
+    fn new(spill: &Spill) -> Self {
+        Self { bytes: spill.row(), ends: spill.row() }
+    }
+
     fn len(&self) -> usize {
         self.ends.len()
     }
@@ -55,12 +60,12 @@ const WHAT: &str = "the terms of the words";
 pub(super) struct SegmentTerms {
     terms: Strings,
     /// For each segment, for each of its own terms, the number here.
-    numbers: Vec<Vec<u32>>,
+    numbers: Vec<SpillVec<u32>>,
 }
 
 impl SegmentTerms {
     fn new(terms: Strings) -> Self {
-        let numbers = vec![(0..terms.len() as u32).collect()];
+        let numbers = vec![terms.bytes.spill().collect(0..terms.len() as u32)];
         Self { terms, numbers }
     }
 }
@@ -70,30 +75,37 @@ pub(super) fn of_segment(
     dictionary: &Dictionary,
     analyzer: &Analyzer,
     text_bytes: u64,
-) -> Result<(SegmentTerms, Vec<u32>)> {
+) -> Result<(SegmentTerms, SpillVec<u32>)> {
     let words = dictionary.words(text_bytes)?;
     // For each token its term; for each term its number, and its bytes once more when all are merged.
     let tokens = u64::from(dictionary.token_count());
     let _work = dictionary.budget().take(8 * tokens + 2 * words.joined().len() as u64, WHAT)?;
     let words_of_tokens = dictionary.words_of_tokens();
+    let spill = dictionary.budget().spill();
     if analyzer.is_identity() {
-        let of_tokens = words_of_tokens.map(|word| word.unwrap_or(NONE)).collect();
+        let of_tokens = spill.collect(words_of_tokens.map(|word| word.unwrap_or(NONE)));
         let (bytes, ends, _) = words.into_parts();
         return Ok((SegmentTerms::new(Strings { bytes, ends }), of_tokens));
     }
-    let (terms, of_words) = analyze(words.len() as u32, |word| words.get(word), analyzer);
-    let of_tokens =
-        words_of_tokens.map(|word| word.map_or(NONE, |word| of_words[word as usize])).collect();
+    let (terms, of_words) = analyze(words.len() as u32, |word| words.get(word), analyzer, spill);
+    let of_tokens = words_of_tokens.map(|word| word.map_or(NONE, |word| of_words[word as usize]));
+    let of_tokens = spill.collect(of_tokens);
     Ok((SegmentTerms::new(terms), of_tokens))
 }
 
 /// The terms that the terms of another view become, and for each its number, or [`NONE`].
-pub(super) fn of_view(terms: &Terms, analyzer: &Analyzer) -> (SegmentTerms, Vec<u32>) {
+pub(super) fn of_view(
+    terms: &Terms,
+    analyzer: &Analyzer,
+    spill: &Spill,
+) -> (SegmentTerms, SpillVec<u32>) {
     if analyzer.is_identity() {
-        let (bytes, ends) = (terms.bytes().to_vec(), terms.ends().to_vec());
-        return (SegmentTerms::new(Strings { bytes, ends }), (0..terms.len()).collect());
+        let mut strings = Strings::new(spill);
+        strings.bytes.extend_from_slice(terms.bytes());
+        strings.ends.extend_from_slice(terms.ends());
+        return (SegmentTerms::new(strings), spill.collect(0..terms.len()));
     }
-    let (terms, numbers) = analyze(terms.len(), |term| terms.get(term), analyzer);
+    let (terms, numbers) = analyze(terms.len(), |term| terms.get(term), analyzer, spill);
     (SegmentTerms::new(terms), numbers)
 }
 
@@ -102,33 +114,42 @@ fn analyze<'w>(
     words: u32,
     word: impl Fn(u32) -> &'w [u8] + Sync,
     analyzer: &Analyzer,
-) -> (Strings, Vec<u32>) {
+    spill: &Spill,
+) -> (Strings, SpillVec<u32>) {
     // The terms in the order of the words, and for each the word that it is of.
     let count = words.div_ceil(ANALYZED_AT_ONCE) as usize;
     // A pattern is matched with memory of its own, which threads would wait for.
     let own = || analyzer.clone();
-    let chunks = map_with(&own, count, &|analyzer: &mut Analyzer, chunk| {
+    let idle = Idle::default();
+    let analyze = |chunk: usize| {
         let first = chunk as u32 * ANALYZED_AT_ONCE;
         let last = words.min(first + ANALYZED_AT_ONCE);
         let (mut terms, mut of) = (Strings::default(), Vec::new());
-        for number in first..last {
-            if let Some(term) = analyzer.term(word(number)) {
-                terms.push(&term);
-                of.push(number);
+        idle.with(own, |analyzer: &mut Analyzer| {
+            for number in first..last {
+                if let Some(term) = analyzer.term(word(number)) {
+                    terms.push(&term);
+                    of.push(number);
+                }
             }
-        }
+        });
         (terms, of)
-    });
-    let (mut all, mut of) = (Strings::default(), Vec::new());
-    for (terms, words) in chunks {
-        all.append(&terms);
-        of.extend(words);
+    };
+    let (mut all, mut of) = (Strings::new(spill), spill.row());
+    // Chunks are in memory, so some for each thread are made at a time.
+    let at_once = 8 * rayon::current_num_threads();
+    for first in (0..count).step_by(at_once) {
+        let chunks = map(at_once.min(count - first), &|chunk| analyze(first + chunk));
+        for (terms, words) in chunks {
+            all.append(&terms);
+            of.extend_from_slice(&words);
+        }
     }
-    let mut order: Vec<u32> = (0..all.len() as u32).collect();
+    let mut order = spill.collect(0..all.len() as u32);
     order.par_sort_unstable_by_key(|&number| all.get(number as usize));
-    let mut numbers = vec![NONE; words as usize];
-    let mut terms = Strings::default();
-    for number in order {
+    let mut numbers = spill.filled(NONE, words as usize);
+    let mut terms = Strings::new(spill);
+    for &number in &order[..] {
         let term = all.get(number as usize);
         if terms.len() == 0 || terms.get(terms.len() - 1) != term {
             terms.push(term);
@@ -139,12 +160,15 @@ fn analyze<'w>(
 }
 
 /// One list of terms for all segments, and for each segment what its own numbers become.
-pub(super) fn merge(segments: Vec<SegmentTerms>) -> Result<(Terms, Vec<Vec<u32>>)> {
-    let SegmentTerms { terms, numbers } = merge_tree(segments);
+pub(super) fn merge(
+    segments: Vec<SegmentTerms>,
+    spill: &Spill,
+) -> Result<(Terms, Vec<SpillVec<u32>>)> {
+    let SegmentTerms { terms, numbers } = merge_tree(segments, spill);
     Ok((Terms::new(terms.bytes, terms.ends)?, numbers))
 }
 
-fn merge_tree(mut segments: Vec<SegmentTerms>) -> SegmentTerms {
+fn merge_tree(mut segments: Vec<SegmentTerms>, spill: &Spill) -> SegmentTerms {
     if segments.len() < 2 {
         return segments
             .pop()
@@ -152,9 +176,9 @@ fn merge_tree(mut segments: Vec<SegmentTerms>) -> SegmentTerms {
     }
     let behind = segments.split_off(segments.len() / 2);
     let (mut first, mut second) =
-        rayon::join(move || merge_tree(segments), move || merge_tree(behind));
-    let (terms, of_first, of_second) = merge_two(&first.terms, &second.terms);
-    let renumber = |numbers: &mut Vec<Vec<u32>>, of: &[u32]| {
+        rayon::join(move || merge_tree(segments, spill), move || merge_tree(behind, spill));
+    let (terms, of_first, of_second) = merge_two(&first.terms, &second.terms, spill);
+    let renumber = |numbers: &mut Vec<SpillVec<u32>>, of: &[u32]| {
         let chunks = numbers.iter_mut().flat_map(|row| row.chunks_mut(super::RENUMBERED_AT_ONCE));
         for_each(chunks.collect(), &|_, numbers: &mut [u32]| {
             numbers.iter_mut().for_each(|number| *number = of[*number as usize]);
@@ -167,12 +191,15 @@ fn merge_tree(mut segments: Vec<SegmentTerms>) -> SegmentTerms {
 }
 
 /// Merges two sorted lists; gives for each element of both its place.
-fn merge_two(first: &Strings, second: &Strings) -> (Strings, Vec<u32>, Vec<u32>) {
-    let mut merged = Strings::default();
-    merged.bytes.reserve(first.bytes.len() + second.bytes.len());
-    merged.ends.reserve(first.len() + second.len());
-    let mut of_first = Vec::with_capacity(first.len());
-    let mut of_second = Vec::with_capacity(second.len());
+fn merge_two(
+    first: &Strings,
+    second: &Strings,
+    spill: &Spill,
+) -> (Strings, SpillVec<u32>, SpillVec<u32>) {
+    let bytes = spill.with_capacity(first.bytes.len() + second.bytes.len());
+    let mut merged = Strings { bytes, ends: spill.with_capacity(first.len() + second.len()) };
+    let mut of_first = spill.with_capacity(first.len());
+    let mut of_second = spill.with_capacity(second.len());
     while of_first.len() < first.len() || of_second.len() < second.len() {
         let order = match (of_first.len() < first.len(), of_second.len() < second.len()) {
             (true, true) => first.get(of_first.len()).cmp(second.get(of_second.len())),
@@ -211,10 +238,11 @@ mod tests {
     fn terms_of_segments_become_one_list() {
         let segments =
             vec![segment(&["a", "c"]), segment(&["b", "c", "d"]), segment(&[]), segment(&["a"])];
-        let (terms, numbers) = merge(segments).unwrap();
+        let (terms, numbers) = merge(segments, &Spill::default()).unwrap();
         let all: Vec<&[u8]> = (0..terms.len()).map(|term| terms.get(term)).collect();
         assert_eq!(all, [b"a", b"b", b"c", b"d"]);
-        assert_eq!(numbers, [vec![0, 2], vec![1, 2, 3], vec![], vec![0]]);
-        assert!(merge(Vec::new()).unwrap().0.is_empty());
+        let numbers: Vec<&[u32]> = numbers.iter().map(|row| &row[..]).collect();
+        assert_eq!(numbers, [&[0, 2][..], &[1, 2, 3], &[], &[0]]);
+        assert!(merge(Vec::new(), &Spill::default()).unwrap().0.is_empty());
     }
 }

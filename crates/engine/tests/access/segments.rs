@@ -1,7 +1,7 @@
 //! Archives of several segments: documents and phrases that go on from one to the next are whole.
 
-use tadoc_engine::access::Scope;
-use tadoc_engine::{Analyzer, Builder, Lexer};
+use tadoc_engine::access::{Access, Index, Scope, store};
+use tadoc_engine::{Analyzer, Builder, Corpus, Lexer, SegmentInfo};
 use tadoc_oracle::{Document, Oracle};
 use tadoc_testing::archives::{compress, least_memory, oracle_lexer, thread_pool};
 use tadoc_testing::numbered;
@@ -130,5 +130,56 @@ fn many_segments_equal_the_oracle() {
                 questions.check(access, &format!("{builder:?} {what}"));
             });
         });
+    }
+}
+
+/// Where an index says how many words segments have, only those are loaded that have a word.
+#[test]
+fn segments_without_a_word_are_not_loaded() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("words.tdc");
+    let least = least_memory(&path);
+    let with_word = [3, 4, 31];
+    let texts = (0..40).map(|number: usize| {
+        let words = (0..60 + number).map(|word| format!("w{} ", number * word % 37));
+        let word = if with_word.contains(&number) { "rare indeed" } else { "" };
+        (words.collect::<String>() + word).into_bytes()
+    });
+    let documents = numbered(texts);
+    let segments = compress(&documents, &path, Lexer::Words, Builder::RePair, Some(least)).unwrap();
+    let oracle = Oracle::new(oracle_lexer(Lexer::Words), &documents);
+    let analyzer = Analyzer::new();
+    for index in [Index::Small, Index::Fast] {
+        store(&path, index, &()).unwrap();
+        let corpus = Corpus::open(&path).unwrap();
+        let has_word = |segment: &&SegmentInfo| {
+            let own = segment.first_document..segment.first_document + segment.documents;
+            with_word.iter().any(|&document| own.contains(&(document as u64)))
+        };
+        let expected = corpus.info().segments.iter().filter(has_word).count();
+        assert!(1 < expected && expected + 5 < segments as usize, "{expected} of {segments}");
+        let open = || Access::open(&corpus, Index::Fast).unwrap();
+        let access = open();
+        for (words, loaded) in
+            [(&b"nowhere"[..], 0), (b"rare", expected), (b"rare nowhere", expected)]
+        {
+            let found = access.find(words, &analyzer, &Scope::All, usize::MAX).unwrap();
+            let found: Vec<(usize, f64)> =
+                found.iter().map(|found| (found.document as usize, found.score)).collect();
+            let ranked = oracle.find(words);
+            super::support::assert_ranked(&found, &ranked, &ranked, &format!("{index:?}"));
+            assert_eq!(access.loaded_segments(), loaded, "{index:?}: {words:?}");
+        }
+        for text in [&b"rare"[..], b"rare indeed"] {
+            let access = open();
+            let phrase = access.phrase(text, &analyzer).unwrap();
+            assert_eq!(access.count(&phrase, &Scope::All).unwrap(), 3);
+            assert_eq!(places(&access, &phrase, &Scope::All), oracle.search_all(text));
+            assert_eq!(access.loaded_segments(), expected, "{index:?}: {text:?}");
+        }
+        // Of what is everywhere, all are.
+        let access = open();
+        assert_eq!(access.find(b"w0", &analyzer, &Scope::All, 99).unwrap().len(), 40);
+        assert_eq!(access.loaded_segments() as u64, segments);
     }
 }

@@ -7,7 +7,7 @@ use anyhow::bail;
 use clap::{Args, ValueHint};
 use tadoc::{Corpus, Document, OpenOptions};
 
-use super::place::{self, PlaceArguments};
+use super::place::PlaceArguments;
 use crate::arguments::Index;
 use crate::commands::archives::{ReadArguments, warn_of_lexers};
 use crate::commands::backend::PoolArguments;
@@ -61,7 +61,6 @@ impl WorkArguments {
         if in_pool.is_some() && archives.len() > 1 {
             bail!("a pool holds one archive; read several without --backend pool");
         }
-        in_pool.map_or(Ok(()), place::prepare)?;
         let options = memory::limit(options).index(self.index.into());
         let options = match in_pool {
             Some(pool) => pool.place(options)?,

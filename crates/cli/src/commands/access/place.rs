@@ -34,14 +34,3 @@ impl PlaceArguments {
         }
     }
 }
-
-/// Puts large blocks of memory into a file beside the pool from now on.
-#[cfg(feature = "pool")]
-pub fn prepare(pool: &PoolArguments) -> anyhow::Result<()> {
-    crate::heap::spill_beside(pool.path()?)
-}
-
-#[cfg(not(feature = "pool"))]
-pub fn prepare(_: &PoolArguments) -> anyhow::Result<()> {
-    Err(tadoc::Error::NoPoolBackend.into())
-}

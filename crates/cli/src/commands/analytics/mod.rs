@@ -55,10 +55,6 @@ impl Analytics {
         };
         let shared = question.shared();
         let options = question.backend().options(memory::limit(OpenOptions::new()))?;
-        #[cfg(feature = "pool")]
-        if let Some(path) = question.backend().pool() {
-            crate::heap::spill_beside(path)?;
-        }
         let watch = Stopwatch(Instant::now());
         shared
             .reading

@@ -20,6 +20,7 @@ use super::integers;
 use super::wire::Reader;
 use crate::budget::{Budget, Counted, Share};
 use crate::error::{Error, Result};
+use crate::spill::SpillVec;
 
 pub(super) use encode::encode_at;
 pub use encode::{Entry, encode};
@@ -70,6 +71,9 @@ const SAMPLE: usize = 64;
 const TOKEN_BYTES: u64 = 1 << 32;
 const TOKEN_BYTES_PER_BYTE: u64 = 1024;
 
+/// Blocks that a thread unpacks at a time.
+const UNPACKED_AT_ONCE: usize = 8;
+
 /// Bytes of unpacked tokens that are counted at a time.
 const COUNTED_AT_ONCE: usize = 1 << 16;
 
@@ -84,7 +88,7 @@ pub struct Dictionary {
     sampled_tokens: Vec<u32>,
     blocks: Vec<BlockInfo>,
     /// Compressed blocks, one after the other.
-    data: Vec<u8>,
+    data: SpillVec<u8>,
     /// What all this takes of a budget, of which what is unpacked takes more.
     share: Share,
 }
@@ -126,7 +130,8 @@ impl Dictionary {
             return Err(reader.malformed("more tokens than 32 bits can number"));
         }
         let blocks = block::read_index(&mut reader, word_count, separator_count, &share)?;
-        let data = reader.rest().to_vec();
+        let mut data = share.spill().row();
+        data.extend_from_slice(reader.rest());
         Ok(Self {
             word_count,
             separator_count,
@@ -156,7 +161,7 @@ impl Dictionary {
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.forms.capacity() + 4 * self.sampled_tokens.capacity() + self.data.capacity()
+        self.forms.capacity() + 4 * self.sampled_tokens.capacity() + self.data.len()
     }
 
     /// The tokens of a word: bare and spaced. O(1).
@@ -344,32 +349,43 @@ impl Dictionary {
         if blocks.iter().map(|block| block.unpacked as u64).sum::<u64>() > most_unpacked {
             return Err(too_long(limit));
         }
-        let share = self.share.budget().share();
-        let mut parts: Vec<(Tokens, Vec<u8>)> = blocks
-            .par_iter()
-            .map(|block| self.unpack_block(block, &total, limit, &share, &push))
-            .collect::<Result<_>>()?;
-        for (pair, (_, last)) in blocks.windows(2).zip(&parts) {
-            if pair[1].key <= *last && pair[1].first_entry != self.word_count {
-                return Err(Error::malformed("section DICT: blocks are not in order"));
+        let budget = self.share.budget();
+        if let [only] = blocks {
+            let share = budget.share();
+            let (tokens, _) = self.unpack_block(only, &total, limit, &share, &push)?;
+            return Ok(Tokens { held: Counted::new((), share), ..tokens });
+        }
+        let share = budget.take(size_of::<u64>() as u64 * u64::from(count), WHAT)?;
+        let spill = budget.spill();
+        let (mut bytes, mut ends) = (spill.row(), spill.with_capacity(count as usize));
+        let mut last = Vec::new();
+        let mut room = 0;
+        // Blocks are unpacked into memory and then put together, some for each thread at a time.
+        for blocks in blocks.chunks(UNPACKED_AT_ONCE * rayon::current_num_threads()) {
+            let of_parts = budget.share();
+            let parts: Vec<(Tokens, Vec<u8>)> = blocks
+                .par_iter()
+                .map(|block| self.unpack_block(block, &total, limit, &of_parts, &push))
+                .collect::<Result<_>>()?;
+            for (block, (part, last_of_part)) in blocks.iter().zip(parts) {
+                let is_first = block.first_entry == 0 || block.first_entry == self.word_count;
+                if block.key <= last && !is_first {
+                    return Err(Error::malformed("section DICT: blocks are not in order"));
+                }
+                last = last_of_part;
+                let end = bytes.len() + part.bytes.len();
+                if end > room {
+                    let more = (end - room).max(room / 4);
+                    share.grow(more as u64, WHAT)?;
+                    room += more;
+                    bytes.reserve_exact(room - bytes.len());
+                }
+                let base = bytes.len() as u64;
+                ends.extend(part.ends.iter().map(|end| base + end));
+                bytes.extend_from_slice(&part.bytes);
             }
         }
-        if let [_] = parts[..] {
-            let (mut only, _) = parts.remove(0);
-            only.held = Counted::new((), share);
-            return Ok(only);
-        }
-        // While they are put together, tokens are there twice.
-        let together = self.share.budget().take(share.bytes(), WHAT)?;
-        let mut all = Tokens { held: Counted::new((), together), ..Tokens::default() };
-        all.bytes.reserve_exact(usize_of(total.into_inner()));
-        all.ends.reserve_exact(count as usize);
-        for (part, _) in parts {
-            let base = all.bytes.len() as u64;
-            all.ends.extend(part.ends.iter().map(|end| base + end));
-            all.bytes.extend_from_slice(&part.bytes);
-        }
-        Ok(all)
+        Ok(Tokens { bytes, ends, held: Counted::new((), share) })
     }
 
     /// All entries, unpacked on all threads, as [`encode`] takes them. `limit` as for
@@ -449,8 +465,8 @@ fn too_long(limit: u64) -> Error {
 /// The bytes of all tokens, unpacked.
 #[derive(Debug, Default, Clone, PartialEq, Eq)]
 pub struct Tokens {
-    bytes: Vec<u8>,
-    ends: Vec<u64>,
+    bytes: SpillVec<u8>,
+    ends: SpillVec<u64>,
     held: Counted<()>,
 }
 
@@ -487,7 +503,7 @@ impl Tokens {
     }
 
     /// The bytes of all, one after the other, where each ends, and what they take of a budget.
-    pub fn into_parts(self) -> (Vec<u8>, Vec<u64>, Counted<()>) {
+    pub fn into_parts(self) -> (SpillVec<u8>, SpillVec<u64>, Counted<()>) {
         (self.bytes, self.ends, self.held)
     }
 

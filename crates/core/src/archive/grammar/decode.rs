@@ -13,25 +13,26 @@ use crate::archive::wire::Reader;
 use crate::budget::{Budget, Counted, Share};
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
+use crate::spill::SpillVec;
 
 /// The items of a grammar, in the order of their introduction.
 pub(super) struct Items {
     token_count: u32,
     /// The symbol of each.
-    pub(super) symbols: Vec<u32>,
+    pub(super) symbols: SpillVec<u32>,
     /// The frequency class of each; those of rules come behind those of tokens.
-    pub(super) frequencies: Vec<u8>,
+    pub(super) frequencies: SpillVec<u8>,
     /// The length of each rule, the last rule first.
-    rule_lengths: Vec<u32>,
+    rule_lengths: SpillVec<u32>,
 }
 
 /// Where rules and documents are among the symbols of a grammar.
 pub(super) struct Layout {
     pub(super) token_count: u32,
     /// As [`Grammar::rule_starts`].
-    pub(super) rule_starts: Vec<u32>,
+    pub(super) rule_starts: SpillVec<u32>,
     /// As [`Grammar::document_starts`].
-    pub(super) document_starts: Vec<u32>,
+    pub(super) document_starts: SpillVec<u32>,
 }
 
 impl Layout {
@@ -66,7 +67,7 @@ fn decode_any(
     wanted: u64,
     shares: [&Share; 2],
     cancel: &CancelFlag,
-) -> Result<Vec<u32>> {
+) -> Result<SpillVec<u32>> {
     match symbols {
         Symbols::Fast(section) => {
             decode_symbols(section, items, layout.symbol_count(), wanted, shares)
@@ -81,7 +82,7 @@ pub(crate) fn decode_root(
     symbols: Symbols<'_>,
     root: &[u8],
     budget: &Budget,
-) -> Result<Counted<Vec<u32>>> {
+) -> Result<Counted<SpillVec<u32>>> {
     let (share, work) = (budget.share(), budget.share());
     let items = decode_items(items, &work)?;
     let layout = layout(&items, root, &work)?;
@@ -100,7 +101,7 @@ fn layout(items: &Items, root: &[u8], share: &Share) -> Result<Layout> {
     share.grow(size_of::<u32>() as u64 * (items.rule_lengths.len() as u64 + 1), WHAT)?;
     let root_length = u64::from(*document_starts.last().expect("there is always one boundary"));
     let mut total = root_length;
-    let mut rule_starts = Vec::with_capacity(items.rule_lengths.len() + 1);
+    let mut rule_starts = share.spill().with_capacity(items.rule_lengths.len() + 1);
     for &length in items.rule_lengths.iter().rev() {
         rule_starts.push(total as u32);
         total += u64::from(length);
@@ -113,11 +114,11 @@ fn layout(items: &Items, root: &[u8], share: &Share) -> Result<Layout> {
 }
 
 /// Where documents start in the root, and its end.
-fn document_starts(section: &[u8], share: &Share) -> Result<Vec<u32>> {
+fn document_starts(section: &[u8], share: &Share) -> Result<SpillVec<u32>> {
     let mut reader = Reader::new(section, "section ROOT");
     let lengths = integers::read(&mut reader, share.budget(), WHAT)?;
     share.grow(size_of::<u32>() as u64 * (lengths.len() as u64 + 1), WHAT)?;
-    let mut starts = Vec::with_capacity(lengths.len() + 1);
+    let mut starts = share.spill().with_capacity(lengths.len() + 1);
     starts.push(0_u32);
     let mut end = 0_u64;
     for &length in lengths.iter() {
@@ -132,9 +133,9 @@ fn document_starts(section: &[u8], share: &Share) -> Result<Vec<u32>> {
 
 /// What memory is taken for, in errors.
 pub(super) const WHAT: &str = "the grammar";
-/// Bytes of an item while a grammar is decoded: symbol and frequency class, a length that is there twice for a moment,
-/// and its place among those of its class, or a mark that it was seen.
-const ITEM: u64 = 4 + 1 + 2 * 4 + 8 + 1;
+/// Bytes of an item while a grammar is decoded: symbol and frequency class, a length, and its place among those of its
+/// class, or a mark that it was seen.
+const ITEM: u64 = 4 + 1 + 4 + 8 + 1;
 
 fn decode_items(section: &[u8], work: &Share) -> Result<Items> {
     let mut reader = Reader::new(section, "section ITEM");
@@ -154,21 +155,31 @@ fn decode_items(section: &[u8], work: &Share) -> Result<Items> {
         lengths.into_iter().map(|length| reader.take(length)).collect::<Result<_>>()?;
     reader.finish()?;
 
-    let mut symbols = vec![0_u32; count];
-    let mut frequencies = vec![0_u8; count];
-    let rule_lengths: Vec<Vec<u32>> = symbols
+    let spill = work.spill();
+    let mut symbols = spill.filled(0_u32, count);
+    let mut frequencies = spill.filled(0_u8, count);
+    let mut rule_lengths = spill.filled(0_u32, count);
+    symbols
         .par_chunks_mut(BLOCK)
         .zip(frequencies.par_chunks_mut(BLOCK))
+        .zip(rule_lengths.par_chunks_mut(BLOCK))
         .zip(streams)
-        .map(|((symbols, frequencies), stream)| {
-            decode_item_block(stream, &classes, &steps, token_count, symbols, frequencies)
-        })
-        .collect::<Result<_>>()?;
-    let rule_lengths = rule_lengths.concat();
-    if rule_lengths.len() != rule_count as usize {
+        .try_for_each(|(((symbols, frequencies), lengths), stream)| {
+            let rows = (symbols, frequencies, lengths);
+            decode_item_block(stream, &classes, &steps, token_count, rows)
+        })?;
+    // Tokens have a length of 0.
+    let mut rules = 0;
+    for item in 0..count {
+        if rule_lengths[item] > 0 {
+            rule_lengths[rules] = rule_lengths[item];
+            rules += 1;
+        }
+    }
+    rule_lengths.truncate(rules);
+    if rules != rule_count as usize {
         return Err(Error::malformed(format!(
-            "section ITEM: {} rules are described, {rule_count} announced",
-            rule_lengths.len()
+            "section ITEM: {rules} rules are described, {rule_count} announced"
         )));
     }
     number_rules(token_count, &mut symbols)?;
@@ -188,13 +199,11 @@ fn decode_item_block(
     classes: &DecodingTable,
     steps: &DecodingTable,
     token_count: u32,
-    symbols: &mut [u32],
-    frequencies: &mut [u8],
-) -> Result<Vec<u32>> {
+    (symbols, frequencies, lengths): (&mut [u32], &mut [u8], &mut [u32]),
+) -> Result<()> {
     let mut decoder = Decoder::new(stream)?;
-    let mut rule_lengths = Vec::new();
     let mut previous = 0_i64;
-    for (symbol, frequency) in symbols.iter_mut().zip(frequencies) {
+    for ((symbol, frequency), length) in symbols.iter_mut().zip(frequencies).zip(lengths) {
         let (class, length_bits) = item_class::parts(decoder.class(classes));
         match length_bits {
             None => {
@@ -212,12 +221,11 @@ fn decode_item_block(
             Some(bits) => {
                 *symbol = RULE;
                 *frequency = (FREQUENCY_CLASSES + class) as u8;
-                rule_lengths.push(decoder.below_top_bit(bits).saturating_add(2));
+                *length = decoder.below_top_bit(bits).saturating_add(2);
             }
         }
     }
-    decoder.finish()?;
-    Ok(rule_lengths)
+    decoder.finish()
 }
 
 /// Gives rules their numbers, the last one first, and checks that every token is there once.
@@ -242,7 +250,7 @@ fn number_rules(token_count: u32, symbols: &mut [u32]) -> Result<()> {
 /// before each block.
 struct ByFrequency {
     /// Ordinal and symbol of each: both are wanted, and one look-up gives them.
-    items: Vec<(u32, u32)>,
+    items: SpillVec<[u32; 2]>,
     starts: [u32; 2 * FREQUENCY_CLASSES + 1],
     before_block: Vec<[u32; 2 * FREQUENCY_CLASSES]>,
 }
@@ -252,7 +260,8 @@ impl ByFrequency {
         clippy::cast_possible_truncation,
         reason = "items are checked to be 32 bits in number"
     )]
-    fn new(symbols: &[u32], frequencies: &[u8], block_starts: &[u32]) -> Self {
+    fn new(items: &Items, block_starts: &[u32]) -> Self {
+        let (symbols, frequencies) = (&items.symbols[..], &items.frequencies[..]);
         let mut starts = [0_u32; 2 * FREQUENCY_CLASSES + 1];
         for &frequency in frequencies {
             starts[frequency as usize + 1] += 1;
@@ -260,7 +269,8 @@ impl ByFrequency {
         for class in 1..starts.len() {
             starts[class] += starts[class - 1];
         }
-        let mut items = vec![(0, 0); frequencies.len()];
+        let mut row = items.symbols.spill().filled([0; 2], frequencies.len());
+        let items = &mut row[..];
         let mut counts = [0_u32; 2 * FREQUENCY_CLASSES];
         let mut before_block = Vec::with_capacity(block_starts.len());
         for (ordinal, (&frequency, &symbol)) in frequencies.iter().zip(symbols).enumerate() {
@@ -268,11 +278,11 @@ impl ByFrequency {
                 before_block.push(counts);
             }
             let count = &mut counts[frequency as usize];
-            items[(starts[frequency as usize] + *count) as usize] = (ordinal as u32, symbol);
+            items[(starts[frequency as usize] + *count) as usize] = [ordinal as u32, symbol];
             *count += 1;
         }
         before_block.resize(block_starts.len(), counts);
-        Self { items, starts, before_block }
+        Self { items: row, starts, before_block }
     }
 }
 
@@ -284,7 +294,7 @@ fn decode_symbols(
     expected: u64,
     wanted: u64,
     [share, work]: [&Share; 2],
-) -> Result<Vec<u32>> {
+) -> Result<SpillVec<u32>> {
     let mut reader = Reader::new(section, "section SYMB");
     let count = reader.varint()?;
     if count != expected {
@@ -320,7 +330,9 @@ fn decode_symbols(
         lengths.into_iter().map(|length| reader.take(length)).collect::<Result<_>>()?;
     reader.finish()?;
 
-    let by_frequency = ByFrequency::new(&items.symbols, &items.frequencies, &block_starts);
+    let by_frequency = ByFrequency::new(items, &block_starts);
+    // Taken once, as they are read for every symbol.
+    let rows = (&items.symbols[..], &items.frequencies[..], &by_frequency.items[..]);
     let block_ends = block_starts.iter().skip(1).copied().chain([introduced as u32]);
     let blocks: Vec<(u32, u32, &[u8])> = block_starts
         .iter()
@@ -333,8 +345,10 @@ fn decode_symbols(
             Ok::<_, Error>(BlockDecoder {
                 decoder: Decoder::new(stream)?,
                 table: &table,
-                items,
-                by_frequency: &by_frequency,
+                symbols: rows.0,
+                frequencies: rows.1,
+                by_frequency: rows.2,
+                starts: &by_frequency.starts,
                 introduced: *before,
                 next: start,
                 end,
@@ -343,7 +357,7 @@ fn decode_symbols(
         };
     // The first block has the last symbols.
     let passed_over = usize_of(count - wanted) / BLOCK;
-    let mut symbols = vec![0_u32; usize_of(count) - passed_over * BLOCK];
+    let mut symbols = share.spill().filled(0_u32, usize_of(count) - passed_over * BLOCK);
     symbols
         .par_rchunks_mut(2 * BLOCK)
         .zip(blocks[passed_over..].par_chunks(2))
@@ -387,8 +401,11 @@ fn decode_one(mut decoder: BlockDecoder<'_>, symbols: &mut [u32]) -> Result<()> 
 struct BlockDecoder<'a> {
     decoder: Decoder<'a>,
     table: &'a DecodingTable,
-    items: &'a Items,
-    by_frequency: &'a ByFrequency,
+    symbols: &'a [u32],
+    frequencies: &'a [u8],
+    /// As [`ByFrequency`].
+    by_frequency: &'a [[u32; 2]],
+    starts: &'a [u32; 2 * FREQUENCY_CLASSES + 1],
     /// How many items of each frequency class were introduced.
     introduced: [u32; 2 * FREQUENCY_CLASSES],
     /// The item that is introduced next, and the first one that this block does not introduce.
@@ -400,15 +417,15 @@ struct BlockDecoder<'a> {
 impl BlockDecoder<'_> {
     #[inline(always)]
     fn symbol(&mut self) -> Result<u32> {
-        let (ordinal, symbol) = match symbol_class::meaning(self.decoder.class(self.table)) {
+        let [ordinal, symbol] = match symbol_class::meaning(self.decoder.class(self.table)) {
             Meaning::Introduction => {
                 let ordinal = self.next;
                 if ordinal >= self.end {
                     return Err(too_much());
                 }
-                self.introduced[self.items.frequencies[ordinal as usize] as usize] += 1;
+                self.introduced[self.frequencies[ordinal as usize] as usize] += 1;
                 self.next += 1;
-                (ordinal, self.items.symbols[ordinal as usize])
+                [ordinal, self.symbols[ordinal as usize]]
             }
             Meaning::Nearby { recent, bits, backwards } => {
                 let distance = self.decoder.below_top_bit(bits);
@@ -421,7 +438,7 @@ impl BlockDecoder<'_> {
                 if ordinal >= self.next {
                     return Err(nothing());
                 }
-                (ordinal, self.items.symbols[ordinal as usize])
+                [ordinal, self.symbols[ordinal as usize]]
             }
             Meaning::ByFrequency { frequency, bits } => {
                 let since = 1 << bits | self.decoder.bits(bits);
@@ -429,8 +446,7 @@ impl BlockDecoder<'_> {
                 if since > count {
                     return Err(nothing());
                 }
-                self.by_frequency.items
-                    [(self.by_frequency.starts[frequency] + count - since) as usize]
+                self.by_frequency[(self.starts[frequency] + count - since) as usize]
             }
         };
         self.recent = [ordinal, self.recent[0], self.recent[1], self.recent[2]];

@@ -20,6 +20,7 @@ use crate::archive::wire::{Reader, put_varint};
 use crate::budget::Share;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
+use crate::spill::{Spill, SpillVec};
 use crate::usize_of;
 use crate::{CancelFlag, Cancelled};
 
@@ -351,8 +352,8 @@ struct Following<'l> {
     layout: &'l Layout,
     token_count: u32,
     /// First and second token of each rule that was coded; tokens are their own first.
-    first: Vec<u32>,
-    second: Vec<u32>,
+    first: SpillVec<u32>,
+    second: SpillVec<u32>,
     /// The rule or document that is being coded ends here.
     end: usize,
     start: usize,
@@ -370,13 +371,13 @@ impl<'l> Following<'l> {
         clippy::cast_possible_truncation,
         reason = "the layout has checked that rules are 32 bits in number"
     )]
-    fn new(layout: &'l Layout) -> Self {
+    fn new(layout: &'l Layout, spill: &Spill) -> Self {
         let rules = layout.rule_starts.len() as u32 - 1;
         Self {
             layout,
             token_count: layout.token_count,
-            first: vec![NOTHING; rules as usize],
-            second: vec![NOTHING; rules as usize],
+            first: spill.filled(NOTHING, rules as usize),
+            second: spill.filled(NOTHING, rules as usize),
             end: usize::MAX,
             start: usize::MAX,
             rule: rules,
@@ -461,10 +462,10 @@ pub(super) fn encode(
     let symbol_at = |position: usize| symbols[position];
     let layout = Layout {
         token_count: grammar.token_count(),
-        rule_starts: grammar.rule_starts().to_vec(),
-        document_starts: grammar.document_starts().to_vec(),
+        rule_starts: grammar.rule_starts().to_vec().into(),
+        document_starts: grammar.document_starts().to_vec().into(),
     };
-    let mut following = Following::new(&layout);
+    let mut following = Following::new(&layout, &Spill::default());
     let mut model = Model::new(symbols.len() as u64);
     let mut encoder = BitEncoder::new();
     let mut next = 0;
@@ -490,13 +491,36 @@ pub(super) fn encode(
 
 /// Items to a decoder: those of each frequency class that were introduced so far.
 struct Introduced {
-    by_frequency: Vec<Vec<u32>>,
+    ordinals: SpillVec<u32>,
+    /// Where those of each class start, and how many of them were introduced.
+    starts: [u32; 2 * FREQUENCY_CLASSES + 1],
+    counts: [u32; 2 * FREQUENCY_CLASSES],
+}
+
+impl Introduced {
+    /// None of all items.
+    fn new(items: &Items) -> Self {
+        let mut starts = [0; 2 * FREQUENCY_CLASSES + 1];
+        items.frequencies.iter().for_each(|&frequency| starts[frequency as usize + 1] += 1);
+        for class in 1..starts.len() {
+            starts[class] += starts[class - 1];
+        }
+        let ordinals = items.symbols.spill().filled(0, items.symbols.len());
+        Self { ordinals, starts, counts: [0; 2 * FREQUENCY_CLASSES] }
+    }
+
+    fn push(&mut self, frequency: u8, ordinal: u32) {
+        let count = &mut self.counts[frequency as usize];
+        self.ordinals[(self.starts[frequency as usize] + *count) as usize] = ordinal;
+        *count += 1;
+    }
 }
 
 impl ItemView for Introduced {
     fn by_frequency(&self, frequency: usize, since: u32) -> Option<u32> {
-        let list = &self.by_frequency[frequency];
-        list.len().checked_sub(since as usize).and_then(|place| list.get(place)).copied()
+        let place = self.counts[frequency].checked_sub(since)?;
+        // 0 would be the one behind the last.
+        (since > 0).then(|| self.ordinals[(self.starts[frequency] + place) as usize])
     }
 }
 
@@ -517,7 +541,7 @@ pub(super) fn decode(
     layout: &Layout,
     [share, work]: [&Share; 2],
     cancel: &CancelFlag,
-) -> Result<Vec<u32>> {
+) -> Result<SpillVec<u32>> {
     let mut reader = Reader::new(section, "section SYMD");
     let count = reader.varint()?;
     let expected = layout.symbol_count();
@@ -532,17 +556,17 @@ pub(super) fn decode(
     let malformed = || Error::malformed("section SYMD: a symbol refers to nothing");
     // From the last to the first. Grows with what is really there, which so many bytes seldom pass.
     work.grow(Model::bytes(count) + Following::bytes(layout), WHAT)?;
-    // Items that were introduced, by frequency, in lists that grow.
-    work.grow(2 * size_of::<u32>() as u64 * items.symbols.len() as u64, WHAT)?;
+    // Items that were introduced, by frequency.
+    work.grow(size_of::<u32>() as u64 * items.symbols.len() as u64, WHAT)?;
     let count = usize_of(count);
     let usual = count.min(USUAL_PER_BYTE * section.len());
     share.grow((size_of::<u32>() * usual) as u64, WHAT)?;
-    let mut symbols: Vec<u32> = Vec::with_capacity(usual);
+    let mut symbols: SpillVec<u32> = share.spill().with_capacity(usual);
     let mut counted = usual;
-    let mut following = Following::new(layout);
+    let mut following = Following::new(layout, share.spill());
     let mut model = Model::new(count as u64);
     let mut decoder = BitDecoder::new(reader.rest());
-    let mut introduced = Introduced { by_frequency: vec![Vec::new(); 2 * FREQUENCY_CLASSES] };
+    let mut introduced = Introduced::new(items);
     let mut next = 0_u32;
     let unknown = Known { ordinal: u32::MAX - 1, step: Step::default() };
     let mut stage = cancel.stage(Level::Dense.decoding_work());
@@ -557,7 +581,7 @@ pub(super) fn decode(
             .ok_or_else(malformed)?;
         let symbol = *items.symbols.get(ordinal as usize).ok_or_else(malformed)?;
         if ordinal == next {
-            introduced.by_frequency[items.frequencies[ordinal as usize] as usize].push(ordinal);
+            introduced.push(items.frequencies[ordinal as usize], ordinal);
             next += 1;
         }
         // A rule uses only rules behind it, whose first tokens are known by now.

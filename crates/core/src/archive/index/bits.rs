@@ -1,14 +1,21 @@
 //! Numbers of any number of bits, one behind the other; the lowest bit first.
 
+use crate::spill::{Spill, SpillVec};
+
 /// Appends numbers.
 #[derive(Debug, Default)]
 pub(super) struct BitWriter {
-    bytes: Vec<u8>,
+    bytes: SpillVec<u8>,
     pending: u64,
     bits: u32,
 }
 
 impl BitWriter {
+    /// Nothing, where `spill` says.
+    pub(super) fn spilling(spill: &Spill) -> Self {
+        Self { bytes: spill.row(), ..Self::default() }
+    }
+
     /// Where the next bit goes.
     pub(super) fn position(&self) -> u64 {
         8 * self.bytes.len() as u64 + u64::from(self.bits)
@@ -54,7 +61,7 @@ impl BitWriter {
     }
 
     #[expect(clippy::cast_possible_truncation, reason = "the lowest byte is meant")]
-    pub(super) fn finish(mut self) -> Vec<u8> {
+    pub(super) fn finish(mut self) -> SpillVec<u8> {
         if self.bits > 0 {
             self.bytes.push(self.pending as u8);
         }

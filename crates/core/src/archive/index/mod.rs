@@ -22,6 +22,7 @@ use crate::Array;
 use crate::error::{Error, Result};
 use crate::navigation::Navigation;
 use crate::packed::Packed;
+use crate::spill::Spill;
 
 pub use word_documents::{DocumentsOfWord, WordDocuments, WordDocumentsBuilder};
 
@@ -75,6 +76,11 @@ impl Archive {
     pub fn navigation(&self, segment: usize) -> Result<Navigation> {
         let section = self.map_section(Kind::NAVI, segment)?;
         sections::read_navigation(section, &self.summary().segments[segment])
+    }
+
+    /// How many words the text of a segment has. A pass over the checksum of its section.
+    pub fn word_total(&self, segment: usize) -> Result<u64> {
+        sections::read_word_total(self.map_section(Kind::NAVI, segment)?)
     }
 
     /// The symbols of the root of a segment, mapped and checked.
@@ -133,11 +139,11 @@ impl IndexWriter {
         navigation: &Navigation,
         fast: Option<&FastPart>,
     ) -> Result<()> {
-        let number = Some(number_of(segment));
-        self.0.add_section(Kind::NAVI, number, &sections::write_navigation(navigation))?;
+        let (number, spill) = (Some(number_of(segment)), &Spill::default());
+        self.0.add_section(Kind::NAVI, number, &sections::write_navigation(navigation, spill))?;
         if let Some(FastPart { root, word_documents }) = fast {
-            self.0.add_section(Kind::SYMR, number, &sections::write_root(root))?;
-            let lists = sections::write_word_documents(word_documents);
+            self.0.add_section(Kind::SYMR, number, &sections::write_root(root, spill))?;
+            let lists = sections::write_word_documents(word_documents, spill);
             self.0.add_section(Kind::DOCW, number, &lists)?;
         }
         Ok(())

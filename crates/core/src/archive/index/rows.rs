@@ -9,6 +9,7 @@ use crate::Array;
 use crate::archive::wire::Reader;
 use crate::error::{Error, Result};
 use crate::packed::{Numbers, Packed};
+use crate::spill::{Spill, SpillVec};
 
 /// Rows start at multiples of this, counted from the start of the section.
 const ALIGNMENT: usize = 8;
@@ -39,8 +40,10 @@ impl<'r> RowsWriter<'r> {
         self.packed(large);
     }
 
-    pub(super) fn to_bytes(&self) -> Vec<u8> {
-        let mut section = Vec::new();
+    pub(super) fn to_bytes(&self, spill: &Spill) -> SpillVec<u8> {
+        let padded = |row: &(&[u8], u64, u64)| row.0.len().next_multiple_of(ALIGNMENT);
+        let bytes = self.rows.iter().map(padded).sum::<usize>();
+        let mut section = spill.with_capacity(8 + ENTRY * self.rows.len() + bytes);
         section.extend_from_slice(&(self.rows.len() as u64).to_le_bytes());
         for &(bytes, length, width) in &self.rows {
             for field in [bytes.len() as u64, length, width] {
@@ -49,7 +52,8 @@ impl<'r> RowsWriter<'r> {
         }
         for (bytes, ..) in &self.rows {
             section.extend_from_slice(bytes);
-            section.resize(section.len().next_multiple_of(ALIGNMENT), 0);
+            let padding = section.len().next_multiple_of(ALIGNMENT) - section.len();
+            section.extend(std::iter::repeat_n(0, padding));
         }
         section
     }
@@ -98,6 +102,10 @@ impl Rows {
         let (range, length, width) = self.rows.next().ok_or_else(missing)?;
         let row = Array::Shared(Arc::new(Row { section: self.section.clone(), range }));
         Ok((row, length, width))
+    }
+
+    pub(super) fn pass_over(&mut self, rows: usize) {
+        self.rows.by_ref().take(rows).for_each(drop);
     }
 
     pub(super) fn packed(&mut self) -> Result<Packed> {

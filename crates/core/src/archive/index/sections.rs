@@ -8,12 +8,13 @@ use super::rows::{Rows, RowsWriter};
 use super::word_documents::WordDocuments;
 use crate::Array;
 use crate::archive::types::SegmentInfo;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::navigation::{Navigation, check_root};
 use crate::packed::Packed;
+use crate::spill::{Spill, SpillVec};
 
 /// The bytes of section `NAVI`.
-pub fn write_navigation(navigation: &Navigation) -> Vec<u8> {
+pub fn write_navigation(navigation: &Navigation, spill: &Spill) -> SpillVec<u8> {
     let mut rows = RowsWriter::default();
     for numbers in [
         &navigation.token_bytes,
@@ -34,7 +35,7 @@ pub fn write_navigation(navigation: &Navigation) -> Vec<u8> {
     ] {
         rows.packed(packed);
     }
-    rows.to_bytes()
+    rows.to_bytes(spill)
 }
 
 /// Rules and lengths of a segment.
@@ -61,11 +62,26 @@ pub fn read_navigation(section: Array<u8>, segment: &SegmentInfo) -> Result<Navi
     Ok(navigation)
 }
 
+/// Rows of section `NAVI` before the words before places of the root: three for each length, and one for each other.
+const ROWS_BEFORE_WORDS: usize = 5 * 3 + 4;
+
+/// How many words a segment's text has, by its section `NAVI`, of which no more is looked at. O(1).
+///
+/// # Errors
+/// If it is no such section.
+pub fn read_word_total(section: Array<u8>) -> Result<u64> {
+    let mut rows = Rows::new(section, "section NAVI")?;
+    rows.pass_over(ROWS_BEFORE_WORDS);
+    let words = rows.packed()?;
+    let last = words.len().checked_sub(1).map(|last| words.get(last));
+    last.ok_or_else(|| Error::malformed("section NAVI: it has no samples of words"))
+}
+
 /// The bytes of section `SYMR`.
-pub fn write_root(root: &Packed) -> Vec<u8> {
+pub fn write_root(root: &Packed, spill: &Spill) -> SpillVec<u8> {
     let mut rows = RowsWriter::default();
     rows.packed(root);
-    rows.to_bytes()
+    rows.to_bytes(spill)
 }
 
 /// The symbols of the root of a segment.
@@ -81,11 +97,11 @@ pub fn read_root(section: Array<u8>, segment: &SegmentInfo) -> Result<Packed> {
 }
 
 /// The bytes of section `DOCW`.
-pub fn write_word_documents(word_documents: &WordDocuments) -> Vec<u8> {
+pub fn write_word_documents(word_documents: &WordDocuments, spill: &Spill) -> SpillVec<u8> {
     let mut rows = RowsWriter::default();
     rows.packed(word_documents.starts());
     rows.bytes(word_documents.lists());
-    rows.to_bytes()
+    rows.to_bytes(spill)
 }
 
 /// The documents of the words of a segment.

@@ -9,6 +9,7 @@ use super::bits::{BitReader, BitWriter};
 use crate::Array;
 use crate::error::{Error, Result};
 use crate::packed::{Packed, width_of};
+use crate::spill::{Spill, SpillVec};
 
 /// Lists between two whose starts are recorded.
 const LISTS: usize = 8;
@@ -29,14 +30,19 @@ fn low_bits(documents: u64, in_list: u64) -> u32 {
 pub struct WordDocumentsBuilder {
     documents: u64,
     words: u64,
-    starts: Vec<u64>,
+    starts: SpillVec<u64>,
     writer: BitWriter,
 }
 
 impl WordDocumentsBuilder {
     /// For a segment of so many documents.
     pub fn new(documents: u64) -> Self {
-        Self { documents, words: 0, starts: Vec::new(), writer: BitWriter::default() }
+        Self::spilling(documents, &Spill::default())
+    }
+
+    /// The same, where `spill` says.
+    pub fn spilling(documents: u64, spill: &Spill) -> Self {
+        Self { documents, words: 0, starts: spill.row(), writer: BitWriter::spilling(spill) }
     }
 
     /// The documents of the next word, ascending, with counts of at least 1.
@@ -87,7 +93,7 @@ impl WordDocumentsBuilder {
     /// All lists.
     pub fn finish(self) -> Result<WordDocuments> {
         let most = self.writer.position();
-        let starts = Packed::new(self.starts.into_iter(), most);
+        let starts = Packed::spilling(self.starts.iter().copied(), most, self.starts.spill());
         WordDocuments::new(self.words, self.documents, starts, self.writer.finish().into())
     }
 }
