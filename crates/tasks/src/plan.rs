@@ -45,6 +45,10 @@ impl Default for Sizes {
     }
 }
 
+/// Operations, if they are not too small for that: for threads to end at about the same time.
+const OPERATIONS: usize = 64;
+/// Symbols that an operation is too small for, unless its documents have more keys.
+const FEW_SYMBOLS: u32 = 1 << 13;
 /// Documents of an operation have a bound of so many keys together, unless one has more.
 const KEYS_OF_AN_OPERATION: u32 = 1 << 20;
 /// Documents of an operation.
@@ -107,8 +111,9 @@ impl<'n> Plan<'n> {
             symbols.iter().fold([0, 0], |sum, &symbol| add(sum, bounds.of(symbol), most))
         };
         let symbols_of = |document: usize| starts[document + 1] - starts[document];
-        let cuts =
-            runs(documents, sizes.symbols.into(), |document| Some(symbols_of(document).into()));
+        let even = (root.len() / OPERATIONS) as u32;
+        let symbols = sizes.symbols.min(even.max(FEW_SYMBOLS));
+        let cuts = runs(documents, symbols.into(), |document| Some(symbols_of(document).into()));
         let of_document = |document: usize| sum(starts[document]..starts[document + 1]);
         // Rows are made for them, so they must be right.
         let are_right = |operation: usize, own: &[Bound]| {
@@ -131,10 +136,10 @@ impl<'n> Plan<'n> {
         // A part of an operation that a document is, by symbols or by keys; one that is cut stands alone.
         let part = |document: usize| {
             let by_symbols = u64::from(symbols_of(document)) * u64::from(most_keys);
-            let by_keys = u64::from(plan.bound(document)[0]) * u64::from(sizes.symbols);
+            let by_keys = u64::from(plan.bound(document)[0]) * u64::from(symbols);
             (!is_cut(document)).then_some(by_symbols.max(by_keys))
         };
-        let cuts = runs(documents, u64::from(sizes.symbols) * u64::from(most_keys), part);
+        let cuts = runs(documents, u64::from(symbols) * u64::from(most_keys), part);
         let mut operations = Vec::new();
         for run in cuts.windows(2).filter(|run| run[0] < run[1]) {
             let documents = run[0] as u32..run[1] as u32;

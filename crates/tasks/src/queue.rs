@@ -1,8 +1,8 @@
 //! The rules that wait for their weight: an ordered set of numbers that are taken out from the lowest up.
 //!
 //! A rule comes before all that it uses, so once it is the lowest that waits it has all its weight. The set is a bitmap with
-//! two levels of bitmaps above it, each of which says which words of the one below have bits. Putting in is a bit, and one more where
-//! a word was empty; taking out is a few instructions for every number, and nothing for numbers that are not there but for
+//! two levels of bitmaps above it, each of which says which words of the one below have bits. Putting in is a bit on
+//! each level; taking out is a few instructions for every number, and nothing for numbers that are not there but for
 //! the words of the topmost level, one for 2^18 numbers. An eighth of a byte a number, in one row.
 
 use crate::Result;
@@ -44,27 +44,13 @@ impl QueueRow {
 }
 
 impl Queue<'_> {
-    /// Puts a number in.
+    /// Puts a number in. Without a branch, as it is hard to foresee whether a number, or its word, is
+    /// in already.
     #[inline]
     pub fn put(&mut self, number: u32) {
-        let place = number as usize;
-        let word = &mut self.words[place / 64];
-        let before = *word;
-        *word |= 1 << (place % 64);
-        if before == 0 {
-            self.put_above(place / 64);
-        }
-    }
-
-    /// Says above that a word of the lowest level has bits now.
-    fn put_above(&mut self, mut place: usize) {
-        for level in 1..LEVELS {
-            let word = &mut self.words[self.starts[level] + place / 64];
-            let before = *word;
-            *word |= 1 << (place % 64);
-            if before != 0 {
-                return;
-            }
+        let mut place = number as usize;
+        for level in 0..LEVELS {
+            self.words[self.starts[level] + place / 64] |= 1 << (place % 64);
             place /= 64;
         }
     }

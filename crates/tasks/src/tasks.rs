@@ -22,6 +22,8 @@ use crate::{Error, Result};
 const TERMS_AT_ONCE: usize = 1 << 16;
 /// Bytes of memory that the work may take, for every entry of a bucket: there is one for each thread, and it is there twice.
 const MEMORY_AN_ENTRY: u64 = 64;
+/// Buckets, if they are not too small or too large for that: for threads to end at the same time.
+const BUCKETS: u64 = 64;
 /// Entries of a bucket: at least, and at most.
 const ENTRIES_OF_A_BUCKET: std::ops::RangeInclusive<u64> = 1 << 16..=1 << 22;
 
@@ -220,10 +222,12 @@ fn of_documents<K: Key<Count: Cell>>(
     let walkers = Walkers::new(work, network, &plan, &terms)?;
     let answer: Box<dyn Answer> = match (task, &weights) {
         (Task::InvertedIndex, Some(weights)) => {
-            let most = (work.memory() / MEMORY_AN_ENTRY)
-                .clamp(*ENTRIES_OF_A_BUCKET.start(), *ENTRIES_OF_A_BUCKET.end());
             let documents = network.documents().len() as u64;
             let most_of_terms = weights.items().iter().map(|&weight| weight.min(documents));
+            let even = most_of_terms.clone().fold(0, u64::saturating_add) / BUCKETS;
+            let most = (work.memory() / MEMORY_AN_ENTRY)
+                .min(even)
+                .clamp(*ENTRIES_OF_A_BUCKET.start(), *ENTRIES_OF_A_BUCKET.end());
             let firsts = even_buckets(most_of_terms, most);
             let walkers = walkers.distinct();
             let entries = Transposition::new(work, "terms of documents", &walkers, firsts, false)?;

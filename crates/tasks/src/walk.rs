@@ -390,11 +390,7 @@ impl<C: Count, const COUNTED: bool> Marks<'_, C, COUNTED> {
     fn add(&mut self, waiting: &mut Queue<'_>, place: u32, more: u64) {
         if COUNTED {
             let counter = &mut self.counts[place as usize];
-            let before = counter.get();
-            *counter = C::of(before + more);
-            if before > 0 {
-                return;
-            }
+            *counter = C::of(counter.get() + more);
         }
         waiting.put(place);
     }

@@ -53,9 +53,9 @@ struct Scale {
 
 impl Scale {
     fn counts(&self, pair: u64, count: u64) -> PairCounts {
-        let [first, second] = [1, 0].map(|place| pair.digit(place * self.bits, self.bits) as usize);
+        let term = |place: u32| pair.digit(place * self.bits, self.bits) as usize;
         let terms = self.weights.items();
-        PairCounts::within(self.window, count, terms[first], terms[second], self.words)
+        PairCounts::within(self.window, count, terms[term(1)], terms[term(0)], self.words)
     }
 }
 
@@ -82,7 +82,7 @@ impl Collocations {
         let words = network.length();
         let scale = Scale { bits: packing.bits, window: window + 1, weights, words };
         let occurrences = Occurrences::<u64>::new(work, source, packing)?;
-        let Occurrences { layout, root, rules } = &occurrences;
+        let Occurrences { layout, root, rules, .. } = &occurrences;
         let pieces = occurrences.pieces(work, BYTES_OF_A_ROW);
         let top = top.unwrap_or(usize::MAX);
         let are_rows = |_, block: Block<'_>| are_ranked(block, packing);
@@ -100,7 +100,7 @@ impl Collocations {
                     }
                 });
             });
-            rows.sort_unstable();
+            rows.sort_unstable_by_key(number_of);
             rows.truncate(top);
             let ranked: Vec<[u64; 2]> = rows.iter().map(|&[rank, pair, _]| [rank, pair]).collect();
             let counts: Vec<u64> = rows.iter().map(|&[_, _, count]| count).collect();
@@ -111,29 +111,27 @@ impl Collocations {
         Ok(Self { packing, scale, ranked, top: top as u64 })
     }
 
-    /// The rows behind so many, of which the last one has this rank and pair: as many as a part has.
-    fn rows_behind(&self, given: u64, last: [u64; 2]) -> Vec<[u64; 3]> {
+    /// The rows behind so many, of which the last one has this [`number`]: as many as a part has.
+    fn rows_behind(&self, given: u64, last: u128) -> Vec<[u64; 3]> {
         let blocks = self.ranked.len();
-        let up_to = |block: usize, last: [u64; 2]| {
+        let up_to = |block: usize, last: u128| {
             let ranked = self.ranked.section::<[u64; 2]>(block, RANKED);
-            ranked.partition_point(|&row| row <= last)
+            ranked.partition_point(|&[rank, pair]| number(rank, pair) <= last)
         };
         let start = |block| if given == 0 { 0 } else { up_to(block, last) };
         let starts: Vec<usize> = (0..blocks).map(start).collect();
         let left = self.top.saturating_sub(given).min(ROWS_AT_ONCE);
-        // The rank and pair of the last row: as one number, so that halving finds it.
         let is_enough = |limit: u128| {
-            let rows = (0..blocks).map(|block| up_to(block, words(limit)) - starts[block]);
+            let rows = (0..blocks).map(|block| up_to(block, limit) - starts[block]);
             rows.map(|rows| rows as u64).sum::<u64>() >= left
         };
-        let given_up_to = u128::from(last[0]) << 64 | u128::from(last[1]);
-        let (mut below, mut limit) = (if given == 0 { 0 } else { given_up_to }, u128::MAX);
+        let (mut below, mut limit) = (if given == 0 { 0 } else { last }, u128::MAX);
         while below < limit {
             let middle = below + (limit - below) / 2;
             (below, limit) = if is_enough(middle) { (below, middle) } else { (middle + 1, limit) };
         }
         let of_blocks = parallel::map(blocks, &|block| {
-            let own = starts[block]..up_to(block, words(limit));
+            let own = starts[block]..up_to(block, limit);
             let ranked = &self.ranked.section::<[u64; 2]>(block, RANKED)[own.clone()];
             let counts = &self.ranked.section::<u64>(block, COUNTS)[own];
             let rows = ranked.iter().zip(counts);
@@ -141,15 +139,20 @@ impl Collocations {
         });
         let mut rows = of_blocks.concat();
         // Those of each block are in order already, which a stable sort makes use of.
-        rows.par_sort();
+        rows.par_sort_by_key(number_of);
         rows.truncate(left as usize);
         rows
     }
 }
 
-/// A rank and a pair that were one number.
-fn words(number: u128) -> [u64; 2] {
-    [(number >> 64) as u64, number as u64]
+/// A rank and a pair as one number, which is fast to compare and can be searched for by halving.
+fn number(rank: u64, pair: u64) -> u128 {
+    u128::from(rank) << 64 | u128::from(pair)
+}
+
+/// The same of a row.
+fn number_of(&[rank, pair, _]: &[u64; 3]) -> u128 {
+    number(rank, pair)
 }
 
 /// Whether a block has pairs by rank; nothing if it lacks a section.
@@ -213,7 +216,7 @@ impl Answer for Collocations {
         labels: Labels<'a>,
     ) -> Result<Option<Box<dyn Rows + 'a>>> {
         let [given, rank, pair, _] = at.state();
-        let rows = self.rows_behind(given, [rank, pair]);
+        let rows = self.rows_behind(given, number(rank, pair));
         let Some(&[rank, pair, _]) = rows.last() else { return Ok(None) };
         *at = Position::new([given + rows.len() as u64, rank, pair, 0]);
         Ok(Some(Box::new(CollocationRows { labels, collocations: self, rows })))

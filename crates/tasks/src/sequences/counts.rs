@@ -30,6 +30,8 @@ pub(super) const fn bytes_to_count<H>() -> u64 {
 
 /// All sequences with how often each is met, grouped by key.
 pub(super) struct Occurrences<H> {
+    /// About how many records there are.
+    records: u64,
     pub(super) layout: Layout,
     pub(super) root: Records<H, ()>,
     pub(super) rules: Records<H, u64>,
@@ -45,9 +47,10 @@ impl<H: Key> Occurrences<H> {
         let weights = weights::of_rules(work, source.scope())?;
         let weights = &weights[..];
         // Records of rules are the larger ones.
-        let most = budget.records(Grouping::<H, u64>::BYTES);
-        let at_once = budget.records(bytes_to_count::<H>());
-        let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, at_once);
+        let most = budget.records(Grouping::<H, u64>::BYTES, source.most());
+        let records = source.most() / 2;
+        let at_once = budget.records(bytes_to_count::<H>(), records);
+        let layout = Layout::new(packing.key_bits(), H::BITS, records, at_once);
         let stretches = source.stretches(most);
         let of_root = stretches.iter().filter(|one| matches!(one, Stretch::Root(_))).count();
         let longest = source.network().length();
@@ -80,13 +83,14 @@ impl<H: Key> Occurrences<H> {
             })?;
         let root = Records::new(windows.clone(), 0..of_root);
         let rules = Records::new(windows, of_root..stretches.len());
-        Ok(Self { layout, root, rules })
+        Ok(Self { records, layout, root, rules })
     }
 
     /// Pieces that fit into memory where a row takes so many bytes more than it does to be counted.
     pub(super) fn pieces(&self, work: &Work<'_>, bytes_of_a_row: u64) -> Vec<Piece<H>> {
-        let records = Budget::new(work).of_a_piece(bytes_to_count::<H>() + bytes_of_a_row);
-        pieces(self.layout, &[&self.root, &self.rules], records)
+        let bytes = bytes_to_count::<H>() + bytes_of_a_row;
+        let of_a_piece = Budget::new(work).of_a_piece(bytes, self.records);
+        pieces(self.layout, &[&self.root, &self.rules], of_a_piece)
     }
 }
 
@@ -183,7 +187,7 @@ impl<K: Key, H: Key> SequenceCounts<K, H> {
     ) -> Result<Self> {
         let Limits { least, top, .. } = *limits;
         let occurrences = Occurrences::<H>::new(work, source, packing)?;
-        let Occurrences { layout, root, rules } = &occurrences;
+        let Occurrences { layout, root, rules, .. } = &occurrences;
         let pieces = occurrences.pieces(work, 0);
         let top = top.unwrap_or(usize::MAX);
         let are_rows = |operation: usize, block: Block<'_>| {

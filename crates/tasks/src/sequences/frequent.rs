@@ -33,7 +33,7 @@ impl<K: Key, H: Key> Frequent<K, H> {
         least: u64,
     ) -> Result<Self> {
         let occurrences = Occurrences::<H>::new(work, source, packing)?;
-        let Occurrences { layout, root, rules } = &occurrences;
+        let Occurrences { layout, root, rules, .. } = &occurrences;
         let pieces = occurrences.pieces(work, 0);
         // They are searched and not shown: whatever they are, a question has an answer.
         let are_keys = |_, block: Block<'_>| block.section::<H>(0).map(|_| true);

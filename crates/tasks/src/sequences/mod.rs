@@ -55,6 +55,11 @@ const MOST_OF_AN_OPERATION: u64 = 32 << 20;
 /// Larger pieces are cut, though each part of one then goes over all of it.
 const MOST_OF_A_PIECE: u64 = 4 * MOST_OF_AN_OPERATION;
 
+/// Operations of a phase, if they are not too small for that, or too large for memory.
+const OPERATIONS: u64 = 64;
+/// Records that an operation is too small for: beginning it would cost more than to go over them.
+const FEW_RECORDS: u64 = 1 << 15;
+
 /// What an operation may take of memory. It does not depend on the number of threads, so that work can be gone on with on more or
 /// fewer.
 #[derive(Debug, Clone, Copy)]
@@ -70,14 +75,16 @@ impl Budget {
         Self { bytes: part.min(MOST_OF_AN_OPERATION), most: part.min(MOST_OF_A_PIECE) }
     }
 
-    /// How many records of so many bytes.
-    fn records(self, bytes: u64) -> u64 {
-        (self.bytes / bytes).max(1)
+    /// How many records of so many bytes an operation has, if there are `all`: as many as fit, but
+    /// few enough for threads to end at about the same time.
+    fn records(self, bytes: u64, all: u64) -> u64 {
+        let even = (all / OPERATIONS).max(FEW_RECORDS);
+        (self.bytes / bytes).min(even).max(1)
     }
 
-    /// How many records of so many bytes a piece has: if it can choose, and at most.
-    fn of_a_piece(self, bytes: u64) -> [u64; 2] {
-        [self.bytes, self.most].map(|all| (all / bytes).max(1))
+    /// The same for a piece: if it can choose, and at most.
+    fn of_a_piece(self, bytes: u64, all: u64) -> [u64; 2] {
+        [self.records(bytes, all), (self.most / bytes).max(1)]
     }
 }
 

@@ -91,8 +91,9 @@ impl<K: Key, H: Key> SequenceVectors<K, H> {
         let is_kept = |key: K| frequent.as_ref().is_none_or(|frequent| frequent.has(key));
         let top = top.unwrap_or(usize::MAX);
         let budget = Budget::new(work);
-        let most = budget.records(Grouping::<H, u64>::BYTES.max(bytes_to_count::<K>()));
-        let of_a_piece = budget.of_a_piece(bytes_to_count::<H>());
+        let bytes = Grouping::<H, u64>::BYTES.max(bytes_to_count::<K>());
+        let most = budget.records(bytes, source.most());
+        let of_a_piece = budget.of_a_piece(bytes_to_count::<H>(), source.most() / 2);
         let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, of_a_piece[0]);
         let rules = RulesOf::<u64>::of_sequences(work, source)?;
         let sizes = Sizes { keys: most.min(u32::MAX.into()) as u32, ..Sizes::default() };

@@ -94,9 +94,9 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
         let documents = documents as u32;
         let of_rules = RuleDocuments::new::<R>(work, source.scope())?;
         let budget = Budget::new(work);
-        let most = budget.records(Grouping::<H, u32>::BYTES);
+        let most = budget.records(Grouping::<H, u32>::BYTES, source.most());
         let bytes = BYTES_OF_A_SITE + 2 * size_of::<Record<H, u32>>() as u64;
-        let of_a_piece = budget.of_a_piece(bytes);
+        let of_a_piece = budget.of_a_piece(bytes, source.most() / 2);
         let layout = Layout::new(packing.key_bits(), H::BITS, source.most() / 2, of_a_piece[0]);
         let stretches = source.stretches(most);
         let sites = documents + network.grammar().rule_count();
@@ -121,7 +121,7 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
         })?;
         let sites = Records::new(blocks, 0..stretches.len());
         let pieces = pieces(layout, &[&sites], of_a_piece);
-        let rows_at_once = budget.records(2 * size_of::<(u32, C)>() as u64) as usize;
+        let rows_at_once = budget.records(2 * size_of::<(u32, C)>() as u64, u64::MAX) as usize;
         Ok(index(layout, Met::Sites(sites, of_rules), pieces, rows_at_once))
     }
 
@@ -135,7 +135,7 @@ impl<K: Key, H: Key, C: Count> RankedIndex<K, H, C> {
         let mut rows = PieceRows { keys: Vec::new(), ends: Vec::new(), documents: Vec::new() };
         let (sites, of_rules) = match &self.met {
             Met::Sites(sites, of_rules) => (sites, of_rules),
-            Met::Sole(document, Occurrences { layout, root, rules }) => {
+            Met::Sole(document, Occurrences { layout, root, rules, .. }) => {
                 let least: K = layout.least(piece.buckets.start);
                 Counter::default().count(*layout, piece, root, rules, |key, count| {
                     if count >= self.least && self.top > 0 {

@@ -132,9 +132,10 @@ impl<C: Count> RuleDocuments<C> {
         let network = scope.network;
         let documents = network.documents().len() as u64;
         let weights = weights::of_rules(work, scope)?;
-        let at_once = Budget::new(work).records(BYTES_OF_AN_ENTRY);
-        let buckets =
-            even_buckets::<R>(weights.iter().map(|&weight| weight.min(documents)), at_once);
+        let entries = weights.iter().map(|&weight| weight.min(documents));
+        let at_once = Budget::new(work)
+            .records(BYTES_OF_AN_ENTRY, entries.clone().fold(0, u64::saturating_add));
+        let buckets = even_buckets::<R>(entries, at_once);
         let firsts: Vec<u32> =
             std::iter::once(0).chain(buckets.iter().map(|first| first.number())).collect();
         let rules = RulesOf::<R>::of_rules(work, scope)?;
