@@ -223,9 +223,9 @@ pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
     }
     // Word and document in one number, and the count: in the order of documents.
     let of_chunk = |counts: &mut [u64], stack: &mut _, chunk: Range<usize>| {
-        let mut found: Vec<[u64; 2]> = Vec::new();
+        let mut found: SpillVec<[u64; 2]> = spill.row();
         for document in chunk {
-            let mut there = Vec::new();
+            let mut there = spill.row();
             let root = segment.document_root(document);
             let mut add = |token: u32, times: u64| {
                 if let Some(&word) = word_of_token.get(token as usize) {
@@ -248,7 +248,7 @@ pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
                     super::walk::tokens(&slices, root, bytes, stack, add)?;
                 }
             }
-            found.extend(there.into_iter().map(|word| {
+            found.extend(there.iter().map(|&word: &u32| {
                 let count = std::mem::take(&mut counts[word as usize]);
                 [u64::from(word) << 32 | document as u64, count]
             }));
@@ -258,7 +258,7 @@ pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
     let idle = Idle::default();
     let make = || (spill.filled(0_u64, words), Vec::new());
     let mut found: SpillVec<[u64; 2]> = spill.row();
-    // What chunks have found is in memory, so some for each thread are counted at a time.
+    // Some chunks for each thread are counted at a time, as most of what they have found is in memory.
     let chunks: Vec<Range<usize>> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
     for chunks in chunks.chunks(2 * rayon::current_num_threads()) {
         let counted = parallel::try_map(chunks.len(), &|chunk| {
