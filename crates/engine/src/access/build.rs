@@ -258,7 +258,8 @@ pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
     let idle = Idle::default();
     let make = || (spill.filled(0_u64, words), Vec::new());
     let mut found: SpillVec<[u64; 2]> = spill.row();
-    // Some chunks for each thread are counted at a time, as most of what they have found is in memory.
+    // Some chunks for each thread are counted at a time, as most of what they have found is in
+    // memory.
     let chunks: Vec<Range<usize>> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
     for chunks in chunks.chunks(2 * rayon::current_num_threads()) {
         let counted = parallel::try_map(chunks.len(), &|chunk| {
