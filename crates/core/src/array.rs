@@ -28,17 +28,6 @@ impl<T> Deref for Array<T> {
 }
 
 impl<T> Array<T> {
-    /// The numbers on the heap, copied only if they are elsewhere.
-    pub fn into_vec(self) -> Vec<T>
-    where
-        T: Clone,
-    {
-        match self {
-            Self::Owned(numbers) => numbers,
-            Self::Shared(numbers) => (*numbers).as_ref().to_vec(),
-        }
-    }
-
     /// The numbers where they are, to be held by several.
     pub fn into_shared(self) -> Arc<dyn AsRef<[T]> + Send + Sync>
     where

@@ -228,7 +228,7 @@ impl Numbers {
         let mut small = spill.with_capacity(numbers.size_hint().0);
         let (mut before, mut large) = (spill.row(), spill.row());
         for number in numbers {
-            if small.len() % GROUP == 0 {
+            if small.len().is_multiple_of(GROUP) {
                 before.push(large.len() as u64);
             }
             small.push(u8::try_from(number).unwrap_or(LARGE));

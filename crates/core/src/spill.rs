@@ -1,9 +1,9 @@
 //! Vectors of numbers that lie in memory or in temporary files.
 //!
-//! A [`Spill`] says which. With a folder, a row of [`LEAST_SPILLED`] bytes and more is a file without a name there,
-//! mapped and shared: the system can write its pages out instead of keeping them. A smaller row is a vector, and so is
-//! every row without a folder, or where the disk is full. A row in a file that outgrows its room is copied to a new
-//! one, so lengths that are known are reserved.
+//! A [`Spill`] says which. With a folder, a row of 256 KiB and more is a file without a name there,
+//! mapped and shared: the system can write its pages out instead of keeping them. A smaller row is
+//! a vector, and so is every row without a folder, or where the disk is full. A row in a file that
+//! outgrows its room is copied to a new one, so lengths that are known are reserved.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};

@@ -192,7 +192,7 @@ mod tests {
 
     fn space(counters: usize) -> Arc<Space> {
         let bytes = Log::bytes(counters);
-        let space = Space::new(Arc::new(Mapped::nameless(None).unwrap()));
+        let space = Space::new(Arc::new(Mapped::in_memory().unwrap()));
         space.resize(bytes).unwrap();
         space
     }

@@ -1,10 +1,12 @@
 //! `cargo xtask bench pool`: the six tasks in a pool, beside the same tasks in memory and on plain text.
 //!
-//! Everything is a process from its files to its rows. The pool and the plain-text program run under a limit of their data
-//! (`prlimit --data`: memory of their own, which mapped files are not), a share of the length of the text; where the
-//! plain-text program does not finish so, it runs without one. The pool answers twice: made new by
-//! the question, which is measured beside the in-memory backend that reads the archive; and made before by another question, beside
-//! the one that maps a stored view. Contenders take turns; all files were read once before. Some commands of random access follow ([`reads`]).
+//! Everything is a process from its files to its rows. The pool and the plain-text program run
+//! under a limit of their data (`prlimit --data`: memory of their own, which mapped files are not),
+//! a share of the length of the text; where the plain-text program does not finish so, it runs
+//! without one. The pool answers twice: made new by the question, which is measured beside the
+//! in-memory backend that reads the archive; and made before by another question, beside the one
+//! that maps a stored view. Contenders take turns; all files were read once before. Some commands
+//! of random access follow ([`reads`]).
 
 mod reads;
 mod render;

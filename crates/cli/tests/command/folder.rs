@@ -89,6 +89,10 @@ impl Folder {
 pub struct Run(Output);
 
 impl Run {
+    pub fn is_success(&self) -> bool {
+        self.0.status.success()
+    }
+
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(

@@ -190,3 +190,31 @@ fn a_pool_that_another_process_has_is_waited_for_and_refused() {
     assert!(child.wait().unwrap().success());
     folder.run(&["sort", "c.tdc", "--backend", "pool", "--pool", "c.pool"]).exits(0);
 }
+
+/// Words that hardly come twice.
+fn distinct_words(count: u64) -> Vec<u8> {
+    let words = (0..count).map(|word| format!("{:x} ", word * 2_654_435_761 % (1 << 40)));
+    words.collect::<String>().into_bytes()
+}
+
+/// What is decoded for a pool lies in files beside it, so it takes little memory of the process.
+#[test]
+fn a_pool_is_made_in_little_memory() {
+    const MEMORY: u64 = 48 << 20;
+    let folder = Folder::new();
+    folder.write("a.txt", distinct_words(1_500_000));
+    folder.run(&["compress", "a.txt", "-o", "c.tdc"]).succeeds();
+    let sort = "sort c.tdc --threads 2 --format tsv";
+    let expected = folder.run_within(1 << 40, sort).exits(0);
+    let on_processor = folder.run_within(MEMORY, sort);
+    assert!(!on_processor.is_success(), "it takes no more memory than {MEMORY}");
+    let found = folder.run_within(MEMORY, &format!("{sort} --backend pool --pool c.pool")).exits(0);
+    assert!(found.text() == expected.text());
+    // Neither does a pool for reads, of which no more is held than a read takes.
+    let count = "count c.tdc 9e3779b1 --threads 2 --format tsv";
+    let expected = folder.run_within(1 << 40, count).exits(0);
+    let found = folder.run_within(MEMORY, &format!("{count} --backend pool --pool reads.pool"));
+    assert_eq!(found.exits(0).text(), expected.text());
+    // The folder shows the pools, and nothing of the files.
+    assert_eq!(folder.names(), ["a.txt", "c.pool", "c.tdc", "reads.pool"]);
+}

@@ -60,8 +60,8 @@ impl Archive {
         Self::open_spilling(path, memory, Spill::default())
     }
 
-    /// The same; large rows of what is decoded lie where `spill` says. What is not in the machine's memory is not limited
-    /// by that.
+    /// The same; large rows of what is decoded lie where `spill` says. What is not in the machine's
+    /// memory is not limited by that.
     pub fn open_spilling(path: &Path, memory: MemoryLimit, spill: Spill) -> Result<Self> {
         let memory = match memory {
             MemoryLimit::Default if spill.is_on() => MemoryLimit::ByLength,

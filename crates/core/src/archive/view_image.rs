@@ -157,9 +157,9 @@ fn header(image_bytes: u64, fingerprint: Fingerprint, lengths: [u64; ARRAYS]) ->
     header
 }
 
-/// Opens an image where it lies, at a multiple of 8 bytes in memory. `documents` are the numbers of its documents in the corpus, as
-/// [`Network::documents`]. With `counts_only`, the root is not read, and the view has counts instead. Large rows that are derived lie where
-/// `spill` says.
+/// Opens an image where it lies, at a multiple of 8 bytes in memory. `documents` are the numbers of
+/// its documents in the corpus, as [`Network::documents`]. With `counts_only`, the root is not
+/// read, and the view has counts instead. Large rows that are derived lie where `spill` says.
 pub fn open_image(
     bytes: Array<u8>,
     fingerprint: Fingerprint,

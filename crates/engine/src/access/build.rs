@@ -171,8 +171,8 @@ fn sample(
     (all, total)
 }
 
-/// Documents that a thread counts the words of at a time.
-const COUNTED_AT_ONCE: usize = 64;
+/// A thread counts the words of documents of about so many bytes at a time.
+const COUNTED_AT_ONCE: u64 = 1 << 18;
 
 /// Calls `add` with the tokens of some places of the root and how often each comes, rule by rule: for texts that are longer
 /// than all rules. O(symbols).
@@ -213,12 +213,19 @@ pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
     drop(firsts);
     let word_of_token = &word_of_token[..];
     let documents = segment.document_count();
+    let (mut cuts, mut start) = (vec![0], 0);
+    for document in 0..documents {
+        let end = slices.before(Measure::Bytes, segment.document_root(document).end);
+        if document + 1 == documents || end.saturating_sub(start) >= COUNTED_AT_ONCE {
+            cuts.push(document + 1);
+            start = end;
+        }
+    }
     // Word and document in one number, and the count: in the order of documents.
-    let of_chunk = |counts: &mut [u64], stack: &mut _, chunk: usize| {
-        let first = chunk * COUNTED_AT_ONCE;
-        let mut found: Vec<[u64; 2]> = Vec::new();
-        for document in first..documents.min(first + COUNTED_AT_ONCE) {
-            let mut there = Vec::new();
+    let of_chunk = |counts: &mut [u64], stack: &mut _, chunk: Range<usize>| {
+        let mut found: SpillVec<[u64; 2]> = spill.row();
+        for document in chunk {
+            let mut there = spill.row();
             let root = segment.document_root(document);
             let mut add = |token: u32, times: u64| {
                 if let Some(&word) = word_of_token.get(token as usize) {
@@ -241,7 +248,7 @@ pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
                     super::walk::tokens(&slices, root, bytes, stack, add)?;
                 }
             }
-            found.extend(there.into_iter().map(|word| {
+            found.extend(there.iter().map(|&word: &u32| {
                 let count = std::mem::take(&mut counts[word as usize]);
                 [u64::from(word) << 32 | document as u64, count]
             }));
@@ -251,11 +258,12 @@ pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
     let idle = Idle::default();
     let make = || (spill.filled(0_u64, words), Vec::new());
     let mut found: SpillVec<[u64; 2]> = spill.row();
-    // What chunks have found is in memory, so some for each thread are counted at a time.
-    let (chunks, at_once) = (documents.div_ceil(COUNTED_AT_ONCE), 8 * rayon::current_num_threads());
-    for first in (0..chunks).step_by(at_once) {
-        let counted = parallel::try_map(at_once.min(chunks - first), &|chunk| {
-            idle.with(make, |(counts, stack)| of_chunk(counts, stack, first + chunk))
+    // Some chunks for each thread are counted at a time, as most of what they have found is in
+    // memory.
+    let chunks: Vec<Range<usize>> = cuts.windows(2).map(|cut| cut[0]..cut[1]).collect();
+    for chunks in chunks.chunks(2 * rayon::current_num_threads()) {
+        let counted = parallel::try_map(chunks.len(), &|chunk| {
+            idle.with(make, |(counts, stack)| of_chunk(counts, stack, chunks[chunk].clone()))
         })?;
         counted.iter().for_each(|counted| found.extend_from_slice(counted));
     }

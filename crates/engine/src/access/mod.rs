@@ -173,11 +173,16 @@ impl Access {
     /// Bytes of memory held: on the heap, and mapped from the archive or a pool.
     pub fn memory(&self) -> (u64, u64) {
         let parts = size_of_val(&self.parts[..]) + size_of_val(&self.first_parts[..]);
-        self.segments
-            .iter()
-            .filter_map(|segment| segment.get())
-            .map(Segment::memory)
-            .fold((parts as u64, 0), |sum, memory| (sum.0 + memory.0, sum.1 + memory.1))
+        let memory = |(segment, tokens): (&OnceLock<Segment>, &OnceLock<Arc<TokenStore>>)| match (
+            segment.get(),
+            tokens.get(),
+        ) {
+            (Some(segment), _) => segment.memory(),
+            (None, Some(tokens)) => (tokens.memory().0 as u64, 0),
+            (None, None) => (0, 0),
+        };
+        let all = self.segments.iter().zip(&self.tokens).map(memory);
+        all.fold((parts as u64, 0), |sum, memory| (sum.0 + memory.0, sum.1 + memory.1))
     }
 
     /// Loads all segments, unpacks their words and writes out the texts of short rules, so that later operations are as fast as

@@ -175,7 +175,8 @@ impl Access {
         Ok(())
     }
 
-    /// Whether a segment has no word of one of a phrase's terms. One that is mapped is not loaded for that.
+    /// Whether a segment has no word of one of a phrase's terms. One that is mapped is not loaded
+    /// for that.
     fn lacks(&self, number: usize, phrase: &Phrase, term: usize) -> Result<bool> {
         Ok(phrase.tokens(number, self.tokens(number)?)?[term].is_empty())
     }

@@ -251,30 +251,4 @@ mod tests {
         let analyzer = |list: &[u8]| Analyzer::new().stop_words(StopWords::from_lines(list));
         assert_eq!(question(&analyzer(b"a\nb\n"), None), question(&analyzer(b"b\na\n"), None));
     }
-
-    #[test]
-    fn notes_say_where_work_goes_on() {
-        let told = |finished: &[&str], operations: Option<(&str, u64, u64)>, made: &[&str]| {
-            let view = Resumption {
-                chain: "view".into(),
-                finished: vec!["view".into()],
-                ..Default::default()
-            };
-            let task = Resumption {
-                chain: "sort".into(),
-                finished: finished.iter().map(|name| name.to_string()).collect(),
-                operations: operations.map(|(name, done, of)| (name.into(), done, of)),
-                made: made.iter().map(|name| (name.to_string(), Default::default())).collect(),
-                ..Default::default()
-            };
-            notes(&[view, task])
-        };
-        assert!(told(&[], None, &["weights"]).is_empty());
-        assert_eq!(told(&["weights"], None, &["rows"]), ["resumed: sort behind phase `weights`"]);
-        assert_eq!(told(&["weights", "rows"], None, &[]), ["the pool has sort already"]);
-        let within = told(&["weights"], Some(("rows", 3, 8)), &["rows"]);
-        assert_eq!(within, ["resumed: sort in phase `rows`, 3 of 8 operations done"]);
-        let damaged = Resumption { discarded: vec!["the view".into()], ..Default::default() };
-        assert_eq!(notes(&[damaged, Resumption::default()]), ["discarded: the view"]);
-    }
 }

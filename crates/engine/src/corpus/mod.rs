@@ -132,8 +132,8 @@ impl OpenOptions {
         Self { memory, ..self }
     }
 
-    /// Puts large rows of what is decoded into files without names beside this one, if that is a file system with room;
-    /// and then does not limit them by the machine's memory.
+    /// Puts large rows of what is decoded into files without names beside this one, if that is a
+    /// file system with room; and then does not limit them by the machine's memory.
     #[must_use]
     pub fn spill_beside(self, file: &Path) -> Self {
         Self { spill: Spill::beside(file), ..self }

@@ -1,8 +1,9 @@
 //! From archives and an analyzer to the [`View`] that tasks run on.
 //!
-//! The dictionaries of all segments are analyzed, and their terms become one list (`terms`). Then every segment is
-//! decoded and its tokens made terms (`segment`), and added to the rows of the view. Segments are decoded one at a
-//! time, so that beside the view only one of them is in memory; where a pool is given, both are in files beside it.
+//! The dictionaries of all segments are analyzed, and their terms become one list (`terms`). Then
+//! every segment is decoded and its tokens made terms (`segment`), and added to the rows of the
+//! view. Segments are decoded one at a time, so that beside the view only one of them is in memory;
+//! where a pool is given, both are in files beside it.
 //!
 //! A view of all words and documents can be stored beside its archive ([`store`]); it is then mapped, and views with an
 //! analyzer or of some documents are made from it.

@@ -91,7 +91,8 @@ impl Source<'_> {
         Ok(())
     }
 
-    /// Adds the symbols of documents, and where each document starts that has any or comes before one that has.
+    /// Adds the symbols of documents, and where each document starts that has any or comes before
+    /// one that has.
     fn copy_root(
         &self,
         root: &[u32],
@@ -177,8 +178,8 @@ const SLOT: usize = 4;
 /// Rules whose slots are fetched together, so that waiting for one is waiting for all.
 const FETCHED: usize = 16;
 
-/// What stands for each rule in the view: nothing, one symbol (its own new one, or that of what is left of it), or
-/// what is written out in its place.
+/// What stands for each rule in the view: nothing, one symbol (its own new one, or that of what is
+/// left of it), or what is written out in its place.
 ///
 /// A rule has a slot: how many symbols, and the symbols if they are fewer than [`SLOT`]; otherwise where they are.
 struct Replacements {
@@ -304,7 +305,8 @@ impl Replacements {
         }
     }
 
-    /// Adds how often terms, and rules that stay, stand in the documents, out of how often the old symbols do.
+    /// Adds how often terms, and rules that stay, stand in the documents, out of how often the old
+    /// symbols do.
     fn count(&self, source: &Source<'_>, counts: &[u32], made: &mut ViewRows) -> Result<()> {
         // The counts of one segment fit; those of many may not.
         let add = |sum: &mut u32, more: u32| {

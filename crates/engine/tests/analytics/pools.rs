@@ -5,8 +5,8 @@ use std::fs;
 use std::path::Path;
 
 use tadoc_core::{Limits, Measure, Norm, Task, TfIdfOptions, View};
-use tadoc_engine::backend::{Backends, Choice, PoolFile};
-use tadoc_engine::pool::Persist;
+use tadoc_engine::backend::{Backends, Choice, PoolFile, notes};
+use tadoc_engine::pool::{Persist, Resumption};
 use tadoc_engine::view::{Detail, Origin};
 use tadoc_engine::{Analyzer, Builder, Corpus, Durability, Edit, Editor, Error, Lexer};
 use tadoc_oracle::{Document, Oracle, cases};
@@ -224,4 +224,30 @@ fn pools_of_other_archives_are_refused() {
     transaction.edit(&Edit::Append { document, text: b" another end" }).unwrap();
     transaction.commit(Durability::Sync).unwrap();
     assert!(is_refused(open(&pool, &[&Corpus::open(&paths[0]).unwrap()])));
+}
+
+#[test]
+fn notes_say_where_work_goes_on() {
+    let told = |finished: &[&str], operations: Option<(&str, u64, u64)>, made: &[&str]| {
+        let view = Resumption {
+            chain: "view".into(),
+            finished: vec!["view".into()],
+            ..Default::default()
+        };
+        let task = Resumption {
+            chain: "sort".into(),
+            finished: finished.iter().map(|name| name.to_string()).collect(),
+            operations: operations.map(|(name, done, of)| (name.into(), done, of)),
+            made: made.iter().map(|name| (name.to_string(), Default::default())).collect(),
+            ..Default::default()
+        };
+        notes(&[view, task])
+    };
+    assert!(told(&[], None, &["weights"]).is_empty());
+    assert_eq!(told(&["weights"], None, &["rows"]), ["resumed: sort behind phase `weights`"]);
+    assert_eq!(told(&["weights", "rows"], None, &[]), ["the pool has sort already"]);
+    let within = told(&["weights"], Some(("rows", 3, 8)), &["rows"]);
+    assert_eq!(within, ["resumed: sort in phase `rows`, 3 of 8 operations done"]);
+    let damaged = Resumption { discarded: vec!["the view".into()], ..Default::default() };
+    assert_eq!(notes(&[damaged, Resumption::default()]), ["discarded: the view"]);
 }

@@ -3,9 +3,8 @@
 use std::fs::File;
 use std::io;
 use std::ops::Range;
-use std::path::Path;
 
-use rustix::fs::{MemfdFlags, Mode, OFlags};
+use rustix::fs::MemfdFlags;
 use rustix::mm::{MapFlags, MsyncFlags};
 
 use super::mapping::Mapping;
@@ -23,16 +22,9 @@ impl Mapped {
         Ok(Self { mapping: Mapping::new(file, flags)? })
     }
 
-    /// A file without a name in a folder, which is gone when it is closed; without a folder, one in memory.
-    pub fn nameless(folder: Option<&Path>) -> io::Result<Self> {
-        let file = match folder {
-            Some(folder) => {
-                let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
-                rustix::fs::open(folder, flags, Mode::RUSR | Mode::WUSR)?
-            }
-            None => rustix::fs::memfd_create("tadoc-pool", MemfdFlags::CLOEXEC)?,
-        };
-        Self::new(file.into())
+    /// A file in memory, for tests.
+    pub fn in_memory() -> io::Result<Self> {
+        Self::new(rustix::fs::memfd_create("tadoc-pool", MemfdFlags::CLOEXEC)?.into())
     }
 }
 

@@ -280,7 +280,7 @@ mod tests {
     use crate::medium::mapped::Mapped;
 
     fn space(length: u64) -> Arc<Space> {
-        let space = Space::new(Arc::new(Mapped::nameless(None).unwrap()));
+        let space = Space::new(Arc::new(Mapped::in_memory().unwrap()));
         space.resize(length).unwrap();
         space
     }

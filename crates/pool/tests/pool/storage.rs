@@ -365,7 +365,7 @@ fn another_chain_replaces_the_working_tables() {
 
 #[test]
 fn another_shape_is_made_again() {
-    let mut pool = Pool::over(Arc::new(Mapped::nameless(None).unwrap()), ARCHIVE).unwrap();
+    let mut pool = Pool::over(Arc::new(Mapped::in_memory().unwrap()), ARCHIVE).unwrap();
     for (cuts, found) in [([0, 2, 4], 0), ([0, 2, 4], 2), ([0, 3, 4], 0), ([0, 3, 4], 2)] {
         let mut work = pool.work(&chain(), Persist::Phase, 0).unwrap();
         let table = work

@@ -133,8 +133,8 @@ fn document_starts(section: &[u8], share: &Share) -> Result<SpillVec<u32>> {
 
 /// What memory is taken for, in errors.
 pub(super) const WHAT: &str = "the grammar";
-/// Bytes of an item while a grammar is decoded: symbol and frequency class, a length, and its place among those of its
-/// class, or a mark that it was seen.
+/// Bytes of an item while a grammar is decoded: symbol and frequency class, a length, and its place
+/// among those of its class, or a mark that it was seen.
 const ITEM: u64 = 4 + 1 + 4 + 8 + 1;
 
 fn decode_items(section: &[u8], work: &Share) -> Result<Items> {

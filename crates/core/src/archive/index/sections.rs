@@ -62,7 +62,8 @@ pub fn read_navigation(section: Array<u8>, segment: &SegmentInfo) -> Result<Navi
     Ok(navigation)
 }
 
-/// Rows of section `NAVI` before the words before places of the root: three for each length, and one for each other.
+/// Rows of section `NAVI` before the words before places of the root: three for each length, and
+/// one for each other.
 const ROWS_BEFORE_WORDS: usize = 5 * 3 + 4;
 
 /// How many words a segment's text has, by its section `NAVI`, of which no more is looked at. O(1).

@@ -18,8 +18,6 @@
 //! to about 30 bytes a symbol, and 20 to 40 a rule while old rules are looked for.
 
 mod replay;
-#[cfg(test)]
-pub(super) mod tests;
 
 use rayon::prelude::*;
 use tadoc_core::{Grammar, TokenSequence};

@@ -15,8 +15,6 @@ pub(super) mod pairing;
 mod pairs;
 mod queue;
 pub(super) mod sequence;
-#[cfg(test)]
-pub(super) mod tests;
 
 use std::hash::BuildHasher;
 
@@ -32,8 +30,8 @@ use super::prune::{Bodies, prune};
 
 /// Cells of a chunk, at the most.
 const CHUNK: usize = 1 << 24;
-/// Fewer cells are not worth two chunks.
-const WORTH_CUTTING: usize = 1 << 19;
+/// Fewer cells (symbols and barriers between documents) are not worth two chunks.
+pub const WORTH_CUTTING: usize = 1 << 19;
 /// Symbols that a rule must save to stay.
 const LEAST_GAIN: u64 = 1;
 
@@ -227,4 +225,23 @@ fn join(chunks: Vec<(Vec<u32>, Bodies)>, first_rule: u32) -> (Vec<u32>, Bodies) 
     let inside: Vec<&[u32]> = chunks.iter().map(|(chunk, _)| &chunk[1..chunk.len() - 1]).collect();
     let cells = map_concat(&inside, |chunk, symbol| renumber(symbol, &numbers_of_chunks[chunk]));
     (cells, joined)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_leave_the_barriers_of_the_whole() {
+        let cells: Vec<u32> = std::iter::once(BARRIER)
+            .chain(
+                (0..WORTH_CUTTING as u32)
+                    .map(|place| if place % 1000 == 999 { BARRIER } else { place % 7 }),
+            )
+            .chain([BARRIER])
+            .collect();
+        let barriers = cells.iter().filter(|&&cell| cell == BARRIER).count();
+        let (left, _) = pair_chunks(cells, 7, &CancelFlag::default()).unwrap();
+        assert_eq!(left.iter().filter(|&&cell| cell == BARRIER).count(), barriers);
+    }
 }

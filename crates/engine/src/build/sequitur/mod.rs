@@ -10,8 +10,6 @@
 
 mod digrams;
 mod nodes;
-#[cfg(test)]
-mod tests;
 mod working;
 
 use tadoc_core::{Grammar, TokenSequence};

@@ -2,9 +2,8 @@
 
 use proptest::prelude::*;
 use tadoc_core::{Grammar, TokenSequence};
-
-use super::{RePair, pair_chunks, sequence::BARRIER};
-use crate::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
+use tadoc_engine::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
+use tadoc_engine::build::repair::{RePair, WORTH_CUTTING};
 
 fn sequence(token_count: u32, documents: &[Vec<u32>]) -> TokenSequence {
     let mut sequence =
@@ -18,7 +17,7 @@ fn sequence(token_count: u32, documents: &[Vec<u32>]) -> TokenSequence {
 
 /// Builds, and checks that it expands to the documents and that every rule pays.
 /// Every rule has two symbols at least, and is used twice.
-pub(in crate::build) fn rules_pay(grammar: &Grammar) {
+pub fn rules_pay(grammar: &Grammar) {
     let mut uses = vec![0; grammar.rule_count() as usize];
     for rule in grammar.symbols().iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
         uses[rule as usize] += 1;
@@ -98,27 +97,13 @@ fn long_texts_are_paired_in_chunks() {
         .collect();
     let text: Vec<u32> =
         (0..120_000).flat_map(|_| phrases[(random() % 300) as usize].clone()).collect();
-    assert!(text.len() > super::WORTH_CUTTING);
+    assert!(text.len() > WORTH_CUTTING);
     let documents: Vec<Vec<u32>> = text.chunks(100_003).map(<[u32]>::to_vec).collect();
     let whole = build(500, &documents, vec![]);
     let mut line_ends = vec![false; 500];
     line_ends[..20].fill(true);
     let by_lines = build(500, &documents, line_ends);
     assert!(by_lines.symbols().len() < whole.symbols().len() * 11 / 10);
-}
-
-#[test]
-fn chunks_leave_the_barriers_of_the_whole() {
-    let cells: Vec<u32> = std::iter::once(BARRIER)
-        .chain(
-            (0..super::WORTH_CUTTING as u32)
-                .map(|place| if place % 1000 == 999 { BARRIER } else { place % 7 }),
-        )
-        .chain([BARRIER])
-        .collect();
-    let barriers = cells.iter().filter(|&&cell| cell == BARRIER).count();
-    let (left, _) = pair_chunks(cells, 7, &CancelFlag::default()).unwrap();
-    assert_eq!(left.iter().filter(|&&cell| cell == BARRIER).count(), barriers);
 }
 
 proptest! {

@@ -1,10 +1,11 @@
+//! What grammars of Sequitur must be.
+
 use std::collections::HashMap;
 
 use proptest::prelude::*;
 use tadoc_core::{Grammar, TokenSequence};
-
-use super::Sequitur;
-use crate::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
+use tadoc_engine::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
+use tadoc_engine::build::sequitur::Sequitur;
 
 fn sequence(documents: &[Vec<u32>]) -> TokenSequence {
     let tokens = documents.concat();

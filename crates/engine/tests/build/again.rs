@@ -2,17 +2,16 @@
 
 use proptest::prelude::*;
 use tadoc_core::{Grammar, TokenSequence};
+use tadoc_engine::build::again::build_again;
+use tadoc_engine::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
+use tadoc_engine::build::interner::Interner;
+use tadoc_engine::build::order::into_grammar;
+use tadoc_engine::build::repair::RePair;
+use tadoc_engine::build::sequitur::Sequitur;
+use tadoc_engine::{Builder, Lexer};
 use tadoc_oracle::cases;
 
-use super::build_again;
-use crate::Builder;
-use crate::build::builder::{CancelFlag, Cancelled, GrammarBuilder};
-use crate::build::interner::Interner;
-use crate::build::lexer::Lexer;
-use crate::build::order::into_grammar;
-use crate::build::repair::RePair;
-use crate::build::repair::tests::rules_pay;
-use crate::build::sequitur::Sequitur;
+use super::repair::rules_pay;
 
 const BUILDERS: [Builder; 2] = [Builder::RePair, Builder::Sequitur];
 
@@ -240,7 +239,7 @@ fn all_cases_with_their_text_again() {
 }
 
 /// Any grammar at all whose text has some thousand tokens at the most: rules of any length, used or not.
-pub(in crate::build) fn any_grammar() -> impl Strategy<Value = Grammar> {
+pub fn any_grammar() -> impl Strategy<Value = Grammar> {
     (1_u32..5, 0_u32..7).prop_flat_map(|(tokens, rules)| {
         let body = move |rule: u32| {
             let above = tokens + rule + 1..(tokens + rules).max(tokens + rule + 1);
