@@ -177,6 +177,31 @@ impl OpenOptions {
     /// Reads and answers in this file instead of memory: for a corpus larger than memory, and work that may be
     /// interrupted. The file is made if it is not there, and belongs to the archives; a pool that another process
     /// has is waited for as `patience` says. Random access in a pool is of one archive.
+    ///
+    /// ```
+    /// # fn main() -> tadoc::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("plays.tdc");
+    /// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+    /// # let input = tadoc::Input::new("hamlet.txt", text);
+    /// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+    /// # let pool = folder.path().join("plays.pool");
+    /// use std::time::Duration;
+    /// use tadoc::{Backend, Error, OpenOptions, Patience, Persist, PoolError, PoolReport};
+    ///
+    /// let patience = Patience { most: Duration::ZERO, ..Patience::default() };
+    /// let options = OpenOptions::new().pool(&pool, Persist::Phase, patience);
+    /// let answer = options.open(&[&path])?.query().word_count().run()?;
+    /// assert_eq!(answer.explanation().backend, Backend::Pool);
+    /// let report: &PoolReport = answer.explanation().pool.as_ref().expect("it ran in a pool");
+    /// assert!(report.bytes > 0);
+    ///
+    /// // The answer is read from the pool, which nobody else can have meanwhile.
+    /// let refused = options.open(&[&path])?.query().word_count().run().unwrap_err();
+    /// assert!(matches!(refused.innermost(), Error::Pool(PoolError::InUse { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[cfg(feature = "pool")]
     #[must_use]
     pub fn pool(self, path: impl Into<PathBuf>, persist: Persist, patience: Patience) -> Self {

@@ -334,6 +334,21 @@ fn is_enough(kept: Detail, needed: Detail) -> bool {
 }
 
 /// A task asked of a query, with limits.
+///
+/// ```
+/// # fn main() -> tadoc::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("plays.tdc");
+/// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+/// # let input = tadoc::Input::new("hamlet.txt", text);
+/// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+/// let query = tadoc::Corpus::open(&path)?.query();
+/// let task: tadoc::TaskQuery = query.sequence_count(2).min_count(2).memory(64 << 20);
+/// let rows = task.run()?.rows().collect::<tadoc::Result<Vec<_>>>()?;
+/// assert_eq!((rows.len(), rows[0].text("sequence")), (1, Some(&b"to be"[..])));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct TaskQuery {
     query: Query,
