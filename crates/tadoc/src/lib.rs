@@ -1,8 +1,9 @@
 //! tadoc keeps text compressed, and answers on the compressed form.
 //!
-//! [`compress`] makes an archive: one `.tdc` file in which passages that come again are rules of a grammar. [`Corpus`]
-//! opens one or several, and answers: analytics ([`Query`]), search ([`Hits`]), lines ([`Grep`]), any bytes
-//! ([`Document`]). [`Archive`] restores and verifies one, [`edit::Editor`] edits it. Nothing unpacks the text to do so.
+//! [`compress`] makes an archive: one `.tdc` file in which passages that come again are rules of a
+//! grammar. [`Corpus`] opens one or several, and answers: analytics ([`Query`]), search ([`Hits`]),
+//! lines ([`Grep`]), any bytes ([`Document`]). [`Archive`] restores and verifies one,
+//! [`edit::Editor`] edits it. Nothing unpacks the text to do so.
 //!
 //! ```
 //! use tadoc::{CompressOptions, Corpus, Input, Source};
@@ -39,7 +40,10 @@
 //! # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
 //! # let input = tadoc::Input::new("hamlet.txt", text);
 //! # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
-//! use tadoc::{Bm25, Context, Corpus, Document, DocumentId, Extent, Found, Hit, Sampled, SearchQuery, Snippet};
+//! use tadoc::{
+//!     Bm25, Context, Corpus, Document, DocumentId, Extent, Found, Hit, Sampled, SearchQuery,
+//!     Snippet,
+//! };
 //!
 //! let corpus = Corpus::open(&path)?;
 //! let document: Document = corpus.document("hamlet.txt")?;
@@ -67,18 +71,20 @@
 //!
 //! # Threads, memory and signals
 //!
-//! Handles are `Send` and `Sync`, own what they need, and are cheap to clone. Work runs on the rayon pool that it is
-//! called in ([`Threads`] makes one where the system may refuse threads); compressing has a pool of its own. What is
-//! decoded of an archive is bounded by [`OpenOptions::memory`], what a task takes by [`TaskQuery::memory`].
+//! Handles are `Send` and `Sync`, own what they need, and are cheap to clone. Work runs on the
+//! rayon pool that it is called in ([`Threads`] makes one where the system may refuse threads);
+//! compressing has a pool of its own. What is decoded of an archive is bounded by
+//! [`OpenOptions::memory`], what a task takes by [`TaskQuery::memory`].
 //!
-//! Files are written aside and get their names when they are whole. A process that ends itself at a signal calls
-//! [`NewFile::remove_all_unfinished`] first. Archives are mapped: if one is truncated while it is read, the process gets SIGBUS;
-//! [`exit_on_truncated_files`] makes a message and an exit code of that.
+//! Files are written aside and get their names when they are whole. A process that ends itself at a
+//! signal calls [`NewFile::remove_all_unfinished`] first. Archives are mapped: if one is truncated
+//! while it is read, the process gets SIGBUS; [`exit_on_truncated_files`] makes a message and an
+//! exit code of that.
 //!
 //! # Features
 //!
-//! `gpu` runs tasks and batches on GPUs, whose drivers are looked for at run time; `pool` runs them in a file instead
-//! of memory.
+//! `gpu` runs tasks and batches on GPUs, whose drivers are looked for at run time; `pool` runs them
+//! in a file instead of memory.
 
 mod answer;
 mod batch;
@@ -119,7 +125,10 @@ pub use threads::Threads;
 /// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
 /// # let input = tadoc::Input::new("hamlet.txt", text);
 /// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
-/// use tadoc::{Column, ColumnKind, Corpus, Explanation, Measure, Norm, Origin, Strategy, Task, TfIdfOptions};
+/// use tadoc::{
+///     Column, ColumnKind, Corpus, Explanation, Measure, Norm, Origin, Strategy, Task,
+///     TfIdfOptions,
+/// };
 ///
 /// let query = Corpus::open(&path)?.query();
 /// let answer = query.task(Task::SequenceCount { n: 2 }).strategy(Strategy::TopDown).run()?;
@@ -232,7 +241,8 @@ pub use tadoc_engine::Analyzer;
 /// use std::ops::ControlFlow;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 /// use tadoc::{
-///     Builder, CompressOptions, CompressReport, Input, Level, Lexer, NamesFrom, Observer, Phase, Source, Split, Timestamp,
+///     Builder, CompressOptions, CompressReport, Input, Level, Lexer, NamesFrom, Observer, Phase,
+///     Source, Split, Timestamp,
 /// };
 ///
 /// /// How many bytes were compressed so far.
@@ -276,7 +286,8 @@ pub use tadoc_engine::CompressOptions;
 /// # let input = tadoc::Input::new("hamlet.txt", text);
 /// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
 /// use tadoc::{
-///     Archive, DocumentInfo, Error, Existing, File, Info, RestoreReport, SectionInfo, SegmentInfo, SkippedFile, VerifyReport,
+///     Archive, DocumentInfo, Error, Existing, File, Info, RestoreReport, SectionInfo, SegmentInfo,
+///     SkippedFile, VerifyReport,
 /// };
 ///
 /// let archive = Archive::open(&path)?;
@@ -387,7 +398,10 @@ pub use tadoc_engine::gpu::{Error as GpuError, Measured, device::Api as DeviceAp
 /// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
 /// use std::io;
 /// use std::ops::ControlFlow;
-/// use tadoc::{Binary, Case, Corpus, Document, Grep, GrepLine, GrepOptions, GrepSink, Line, Pattern, Summary, Syntax, Want};
+/// use tadoc::{
+///     Binary, Case, Corpus, Document, Grep, GrepLine, GrepOptions, GrepSink, Line, Pattern,
+///     Summary, Syntax, Want,
+/// };
 ///
 /// /// Counts documents that match, up to a number.
 /// struct Count { found: usize, most: usize }
@@ -399,7 +413,10 @@ pub use tadoc_engine::gpu::{Error as GpuError, Measured, device::Api as DeviceAp
 ///
 ///     fn end(&mut self, _: &Document, summary: &Summary) -> io::Result<ControlFlow<()>> {
 ///         self.found += usize::from(summary.lines > 0);
-///         Ok(if self.found < self.most { ControlFlow::Continue(()) } else { ControlFlow::Break(()) })
+///         Ok(match self.found < self.most {
+///             true => ControlFlow::Continue(()),
+///             false => ControlFlow::Break(()),
+///         })
 ///     }
 /// }
 ///
@@ -425,7 +442,8 @@ pub use tadoc_engine::{
     Result, SkippedFile, Source, Split, StopWords, VerifyReport,
 };
 
-/// What a task of your own is written with: [`Query::run_custom`](crate::Query::run_custom) has an example.
+/// What a task of your own is written with: [`Query::run_custom`](crate::Query::run_custom) has an
+/// example.
 pub mod custom {
     // What phases hand out, such as the grammar of a view, is in `tadoc_core` and `tadoc_tasks`.
     pub use tadoc_core::Array;
@@ -433,72 +451,71 @@ pub mod custom {
 }
 
 /// Bytes as text that can be printed, and back.
+///
+/// ```
+/// # fn main() -> tadoc::Result<()> {
+/// use tadoc::text::{as_utf8, escape, unescape, unescape_utf8};
+///
+/// let name = b"a\tb\xff";
+/// assert_eq!(escape(name).to_string(), r"a\tb\xff");
+/// assert_eq!(unescape(r"a\tb\xff").as_deref(), Some(&name[..]));
+/// // Only what is not UTF-8 is escaped.
+/// assert_eq!(as_utf8(name), "a\tb\\xff");
+/// assert_eq!(unescape_utf8("a\tb\\xff"), name);
+/// # Ok(())
+/// # }
+/// ```
 pub mod text {
-    //!
-    //! ```
-    //! # fn main() -> tadoc::Result<()> {
-    //! use tadoc::text::{as_utf8, escape, unescape, unescape_utf8};
-    //!
-    //! let name = b"a\tb\xff";
-    //! assert_eq!(escape(name).to_string(), r"a\tb\xff");
-    //! assert_eq!(unescape(r"a\tb\xff").as_deref(), Some(&name[..]));
-    //! // Only what is not UTF-8 is escaped.
-    //! assert_eq!(as_utf8(name), "a\tb\\xff");
-    //! assert_eq!(unescape_utf8("a\tb\\xff"), name);
-    //! # Ok(())
-    //! # }
-    //! ```
-
     pub use tadoc_engine::text::{as_utf8, escape, unescape, unescape_utf8};
 }
 
 /// Edits: transactions, batches, and compressing again.
+///
+/// ```
+/// # fn main() -> tadoc::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("plays.tdc");
+/// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+/// # let input = tadoc::Input::new("hamlet.txt", text);
+/// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+/// use tadoc::EditsInfo;
+/// use tadoc::edit::{
+///     BatchOptions, Durability, Edit, Editor, Offsets, Operation, Outcome, RecompressOptions,
+///     RecompressReport, Transaction, Transactions,
+/// };
+///
+/// let editor = Editor::open(&path)?;
+/// let mut transaction: Transaction = editor.begin()?;
+/// transaction.append("hamlet.txt", b", that is")?;
+/// let document = transaction.find(b"hamlet.txt")?;
+/// transaction.edit(&Edit::Insert { document, offset: 0, text: b"Hm: " })?;
+/// let pending: EditsInfo = transaction.pending();
+/// assert_eq!((pending.edits, pending.transactions), (2, 0));
+/// transaction.commit(Durability::Sync)?;
+///
+/// // Batches of reads and edits; one that fails does not stop the others.
+/// let (document, text) = (b"hamlet.txt".to_vec(), b" the question".to_vec());
+/// let append = Operation::Append { document, text };
+/// let count = Operation::Count { document: None, phrase: b"the question".to_vec() };
+/// let mut batches = vec![vec![append, count]].into_iter();
+/// let options = BatchOptions {
+///     offsets: Offsets::Sequence,
+///     durability: Durability::None,
+///     transactions: Transactions::Batch,
+/// };
+/// let mut outcomes = Vec::new();
+/// editor.run(&mut || Ok(batches.next()), options, &mut |some| {
+///     outcomes.extend(some);
+///     Ok(())
+/// })?;
+/// assert!(matches!(outcomes[..], [Ok(Outcome::Done), Ok(Outcome::Count(1))]));
+///
+/// let report: RecompressReport = editor.recompress(&RecompressOptions::default(), &())?;
+/// assert_eq!((report.edits, report.text_bytes), (3, 44));
+/// # Ok(())
+/// # }
+/// ```
 pub mod edit {
-    //!
-    //! ```
-    //! # fn main() -> tadoc::Result<()> {
-    //! # let folder = tempfile::tempdir().unwrap();
-    //! # let path = folder.path().join("plays.tdc");
-    //! # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
-    //! # let input = tadoc::Input::new("hamlet.txt", text);
-    //! # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
-    //! use tadoc::EditsInfo;
-    //! use tadoc::edit::{
-    //!     BatchOptions, Durability, Edit, Editor, Offsets, Operation, Outcome, RecompressOptions, RecompressReport, Transaction,
-    //!     Transactions,
-    //! };
-    //!
-    //! let editor = Editor::open(&path)?;
-    //! let mut transaction: Transaction = editor.begin()?;
-    //! transaction.append("hamlet.txt", b", that is")?;
-    //! let document = transaction.find(b"hamlet.txt")?;
-    //! transaction.edit(&Edit::Insert { document, offset: 0, text: b"Hm: " })?;
-    //! let pending: EditsInfo = transaction.pending();
-    //! assert_eq!((pending.edits, pending.transactions), (2, 0));
-    //! transaction.commit(Durability::Sync)?;
-    //!
-    //! // Batches of reads and edits; one that fails does not stop the others.
-    //! let append = Operation::Append { document: b"hamlet.txt".to_vec(), text: b" the question".to_vec() };
-    //! let count = Operation::Count { document: None, phrase: b"the question".to_vec() };
-    //! let mut batches = vec![vec![append, count]].into_iter();
-    //! let options = BatchOptions {
-    //!     offsets: Offsets::Sequence,
-    //!     durability: Durability::None,
-    //!     transactions: Transactions::Batch,
-    //! };
-    //! let mut outcomes = Vec::new();
-    //! editor.run(&mut || Ok(batches.next()), options, &mut |some| {
-    //!     outcomes.extend(some);
-    //!     Ok(())
-    //! })?;
-    //! assert!(matches!(outcomes[..], [Ok(Outcome::Done), Ok(Outcome::Count(1))]));
-    //!
-    //! let report: RecompressReport = editor.recompress(&RecompressOptions::default(), &())?;
-    //! assert_eq!((report.edits, report.text_bytes), (3, 44));
-    //! # Ok(())
-    //! # }
-    //! ```
-
     pub use tadoc_engine::update::{
         BatchOptions, Durability, Edit, Editor, Offsets, Operation, Outcome, RecompressOptions,
         RecompressReport, Transaction, Transactions,
