@@ -169,7 +169,7 @@ impl OpenOptions {
         Self { backend, ..self }
     }
 
-    /// The GPU to use, by the name that [`devices`](crate::devices) tells, or a part of it.
+    /// The GPU to use: a `DeviceInfo::selector`, or a part of its name.
     #[must_use]
     pub fn device(self, name: impl Into<String>) -> Self {
         Self { device: Some(name.into()), ..self }
