@@ -46,8 +46,8 @@ impl Drop for Listed {
     }
 }
 
-/// Removes all of them. The process has to end right after: who makes or drops one from now on waits
-/// for ever.
+/// Removes all of them. The process has to end right after: making or dropping one from now on
+/// waits for ever.
 pub fn remove_all() {
     let folders = folders();
     folders.iter().for_each(|folder| remove(folder));

@@ -11,8 +11,8 @@ use std::path::{Component, Path, PathBuf};
 use tadoc_core::archive::{Base, Origin};
 use xxhash_rust::xxh64::xxh64;
 
-/// The folder that names are relative to, and what stands before those relative paths: how the documents of an archive
-/// were named, for files that are to be added.
+/// The folder that names are relative to, and what stands before those relative paths: how the
+/// documents of an archive were named, for files that are to be added.
 #[derive(Debug, Clone)]
 pub struct NamesFrom {
     base: Known,
@@ -55,8 +55,8 @@ impl NamesFrom {
         &self.prefix
     }
 
-    /// The path of a file or folder from the folder of the names; `None` if it is not below that. `path`
-    /// is absolute.
+    /// The path of a file or folder from the folder of the names; `None` if it is not below that.
+    /// `path` is absolute.
     pub fn relative<'p>(&self, path: &'p Path) -> Option<&'p Path> {
         match &self.base {
             Known::Folder(folder) => path.strip_prefix(folder).ok(),

@@ -1,7 +1,7 @@
 //! Bytes for people: terms and names as the command prints them.
 //!
-//! [`escape`] is for files and pipes: it keeps rows apart, and [`unescape`] reads it back. [`as_utf8`] is
-//! for formats of UTF-8 without escapes, and [`unescape_utf8`] reads it back.
+//! [`escape`] is for files and pipes: it keeps rows apart, and [`unescape`] reads it back.
+//! [`as_utf8`] is for formats of UTF-8 without escapes, and [`unescape_utf8`] reads it back.
 
 use std::borrow::Cow;
 use std::fmt::{self, Write};

@@ -13,11 +13,11 @@ use tadoc_engine::view::Origin;
 use crate::text::escape;
 use crate::{Column, Corpus, Entries, Position, Result, Rows, Strategy, Timestamp, Value};
 
-/// The answer to a task. It holds what its rows are made of, so that it can be kept, shared and sent to other threads; a
-/// clone is another handle to it.
+/// The answer to a task. It holds what its rows are made of, so that it can be kept, shared and
+/// sent to other threads; a clone is another handle to it.
 ///
-/// [`Answer::rows`] gives rows one by one. [`Answer::next_part`] gives thousands to millions at a time without copying
-/// them, for whoever writes or converts them.
+/// [`Answer::rows`] gives rows one by one. [`Answer::next_part`] gives thousands to millions at a
+/// time without copying them, for whoever writes or converts them.
 ///
 /// ```
 /// # fn main() -> tadoc::Result<()> {
@@ -146,8 +146,8 @@ impl Answer {
         })
     }
 
-    /// The part of the rows at a position, which moves behind it; `None` behind the last one. A part may be empty. One
-    /// that needs work is made when it is pulled, on all threads.
+    /// The part of the rows at a position, which moves behind it; `None` behind the last one. A
+    /// part may be empty. One that needs work is made when it is pulled, on all threads.
     ///
     /// # Errors
     /// If a part cannot be made, as where temporary files cannot be read.
@@ -163,7 +163,8 @@ impl Answer {
         Some(self.answer.entries(self.labels())?.map_err(Into::into))
     }
 
-    /// The same answer, whose rows show other names for documents: those at their places in the corpus.
+    /// The same answer, whose rows show other names for documents: those at their places in the
+    /// corpus.
     ///
     /// # Panics
     /// When rows are shown of a document that has none.

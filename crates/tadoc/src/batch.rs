@@ -1,7 +1,8 @@
 //! Many reads at once, over all archives of a corpus.
 //!
-//! A read of a document runs in the archive that has it. One of all documents runs in each archive, and what comes of
-//! it is merged: offsets in the order of the archives, counts summed, words drawn over all of them.
+//! A read of a document runs in the archive that has it. One of all documents runs in each archive,
+//! and what comes of it is merged: offsets in the order of the archives, counts summed, words drawn
+//! over all of them.
 
 use std::sync::Arc;
 
@@ -82,8 +83,8 @@ impl Sampled {
     }
 }
 
-/// A corpus that runs batches of reads: on a GPU, if the corpus was opened for that or an estimate prefers it, else on
-/// the processor.
+/// A corpus that runs batches of reads: on a GPU, if the corpus was opened for that or an estimate
+/// prefers it, else on the processor.
 ///
 /// ```
 /// # fn main() -> tadoc::Result<()> {
@@ -158,7 +159,8 @@ impl Corpus {
 }
 
 impl Batches {
-    /// Runs reads on all threads, and gives what came of each, in order; one that fails does not stop the others.
+    /// Runs reads on all threads, and gives what came of each, in order; one that fails does not
+    /// stop the others.
     pub fn run(&self, reads: &[Read]) -> Vec<Result<ReadResult>> {
         let located: Vec<Located> = reads.iter().map(|read| self.corpus.locate(read)).collect();
         let mut results: Vec<Option<Result<ReadResult>>> =

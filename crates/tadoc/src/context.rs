@@ -1,5 +1,5 @@
-//! What stands around an occurrence. It costs the bytes that are shown: the text is read in pieces that grow until
-//! they hold what is wanted.
+//! What stands around an occurrence. It costs the bytes that are shown: the text is read in pieces
+//! that grow until they hold what is wanted.
 
 use tadoc_engine::access::words;
 
@@ -17,7 +17,8 @@ pub enum Extent {
     Words(u64),
 }
 
-/// Of a side that has too few words, so many bytes are shown beside those that so many words have mostly.
+/// Of a side that has too few words, so many bytes are shown beside those that so many words have
+/// mostly.
 const LONGEST: u64 = 4 << 20;
 /// Bytes of a word and what follows it, mostly.
 const WORD: u64 = 16;
@@ -104,7 +105,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Where what is wanted starts in a text that ends at the keyword; `None` if that is before the text.
+    /// Where what is wanted starts in a text that ends at the keyword; `None` if that is before the
+    /// text.
     fn left_start(&self, text: &[u8], is_whole: bool) -> Option<usize> {
         match self.extent {
             Extent::Characters(count) => {
@@ -150,8 +152,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Where the last term of the phrase ends in a text that begins with its first; `None` if that is behind
-    /// the text.
+    /// Where the last term of the phrase ends in a text that begins with its first; `None` if that
+    /// is behind the text.
     fn keyword_end(&self, text: &[u8], is_whole: bool) -> Option<usize> {
         let words = words(self.lexer, text).into_iter();
         // The last word may go on.
@@ -167,7 +169,8 @@ impl Reader<'_> {
         }
     }
 
-    /// Where what is wanted ends in a text that starts behind the keyword; `None` if that is behind the text.
+    /// Where what is wanted ends in a text that starts behind the keyword; `None` if that is behind
+    /// the text.
     fn right_end(&self, text: &[u8], is_whole: bool) -> Option<usize> {
         match self.extent {
             Extent::Characters(count) => {
@@ -194,8 +197,8 @@ impl Reader<'_> {
     }
 }
 
-/// Where the characters of a text start; bytes that are not UTF-8 are characters of their own. Of a text that begins
-/// or ends within a character, that is some that are none.
+/// Where the characters of a text start; bytes that are not UTF-8 are characters of their own. Of a
+/// text that begins or ends within a character, that is some that are none.
 fn characters(text: &[u8]) -> Vec<usize> {
     let mut starts = Vec::new();
     let mut place = 0;

@@ -20,12 +20,13 @@ use crate::{
 
 /// One or several archives, opened for reading as one corpus.
 ///
-/// Opening reads the summary of each archive; everything else is read when it is first needed, and then kept.
-/// A clone is another handle to the same corpus, and costs nothing; a corpus can be shared by any number of
-/// threads. It shows the edits that were committed when it was opened, and no later ones.
+/// Opening reads the summary of each archive; everything else is read when it is first needed, and
+/// then kept. A clone is another handle to the same corpus, and costs nothing; a corpus can be
+/// shared by any number of threads. It shows the edits that were committed when it was opened, and
+/// no later ones.
 ///
-/// Documents are in byte order of their names within an archive, and archives in the order given. Two
-/// archives may have documents of the same name.
+/// Documents are in byte order of their names within an archive, and archives in the order given.
+/// Two archives may have documents of the same name.
 ///
 /// ```
 /// # fn main() -> tadoc::Result<()> {
@@ -137,14 +138,14 @@ impl Default for OpenOptions {
 }
 
 impl OpenOptions {
-    /// The defaults: the memory that the archive's length suggests, the whole index, the backend that an
-    /// estimate prefers.
+    /// The defaults: the memory that the archive's length suggests, the whole index, the backend
+    /// that an estimate prefers.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Bytes that everything decoded of an archive may take together. The default is 64 times the length of
-    /// the file, at least 320 MiB and at most half of the machine's memory.
+    /// Bytes that everything decoded of an archive may take together. The default is 64 times the
+    /// length of the file, at least 320 MiB and at most half of the machine's memory.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
         Self { archive: self.archive.memory(bytes), ..self }
@@ -168,15 +169,41 @@ impl OpenOptions {
         Self { backend, ..self }
     }
 
-    /// The GPU to use, by the name that [`devices`](crate::devices) tells, or a part of it.
+    /// The GPU to use: a `DeviceInfo::selector`, or a part of its name.
     #[must_use]
     pub fn device(self, name: impl Into<String>) -> Self {
         Self { device: Some(name.into()), ..self }
     }
 
-    /// Reads and answers in this file instead of memory: for a corpus larger than memory, and work that may be
-    /// interrupted. The file is made if it is not there, and belongs to the archives; a pool that another process
-    /// has is waited for as `patience` says. Random access in a pool is of one archive.
+    /// Reads and answers in this file instead of memory: for a corpus larger than memory, and work
+    /// that may be interrupted. The file is made if it is not there, and belongs to the archives; a
+    /// pool that another process has is waited for as `patience` says. Random access in a pool is
+    /// of one archive.
+    ///
+    /// ```
+    /// # fn main() -> tadoc::Result<()> {
+    /// # let folder = tempfile::tempdir().unwrap();
+    /// # let path = folder.path().join("plays.tdc");
+    /// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+    /// # let input = tadoc::Input::new("hamlet.txt", text);
+    /// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+    /// # let pool = folder.path().join("plays.pool");
+    /// use std::time::Duration;
+    /// use tadoc::{Backend, Error, OpenOptions, Patience, Persist, PoolError, PoolReport};
+    ///
+    /// let patience = Patience { most: Duration::ZERO, ..Patience::default() };
+    /// let options = OpenOptions::new().pool(&pool, Persist::Phase, patience);
+    /// let answer = options.open(&[&path])?.query().word_count().run()?;
+    /// assert_eq!(answer.explanation().backend, Backend::Pool);
+    /// let report: &PoolReport = answer.explanation().pool.as_ref().expect("it ran in a pool");
+    /// assert!(report.bytes > 0);
+    ///
+    /// // The answer is read from the pool, which nobody else can have meanwhile.
+    /// let refused = options.open(&[&path])?.query().word_count().run().unwrap_err();
+    /// assert!(matches!(refused.innermost(), Error::Pool(PoolError::InUse { .. })));
+    /// # Ok(())
+    /// # }
+    /// ```
     #[cfg(feature = "pool")]
     #[must_use]
     pub fn pool(self, path: impl Into<PathBuf>, persist: Persist, patience: Patience) -> Self {
@@ -198,8 +225,8 @@ impl OpenOptions {
         Archive::open_with(path, &options).map_err(|error| error.of_archive(path))
     }
 
-    /// Opens an archive for editing. Nobody else can edit it until the editor is dropped. Batches of edits run on the
-    /// backend, if that is a GPU.
+    /// Opens an archive for editing. Nobody else can edit it until the editor is dropped. Batches
+    /// of edits run on the backend, if that is a GPU.
     ///
     /// # Errors
     /// [`Error::Archive`] if somebody else edits it, and what is wrong with it.
@@ -208,7 +235,8 @@ impl OpenOptions {
         let opened = Editor::open_with(path, &self.archive);
         #[cfg_attr(not(feature = "gpu"), expect(unused_mut, reason = "there are no devices"))]
         let mut editor = opened.map_err(|error| error.of_archive(path))?;
-        // What batches of edits cost is hardly a matter of the device, so that none is chosen by itself.
+        // What batches of edits cost is hardly a matter of the device, so that none is chosen by
+        // itself.
         #[cfg(feature = "gpu")]
         if self.device.is_some() || matches!(self.backend, Choice::Gpu | Choice::Pool) {
             let backends = Backends::new(self.backend, self.device.clone());
@@ -226,7 +254,8 @@ impl OpenOptions {
     /// Encodes an archive anew, at another level. Documents, grammars and answers stay as they are.
     ///
     /// # Errors
-    /// What reading and writing give; [`Error::Exists`] if the output is there and not to be replaced.
+    /// What reading and writing give; [`Error::Exists`] if the output is there and not to be
+    /// replaced.
     pub fn transcode(
         &self,
         from: impl AsRef<Path>,
@@ -240,8 +269,8 @@ impl OpenOptions {
             .map_err(|error| error.of_archive(from))
     }
 
-    /// Adds an index for random access to an archive, in the place of the one that it has; tells how long the archive
-    /// is then.
+    /// Adds an index for random access to an archive, in the place of the one that it has; tells
+    /// how long the archive is then.
     ///
     /// # Errors
     /// What reading and writing give.
@@ -256,8 +285,8 @@ impl OpenOptions {
             .map_err(|error| error.of_archive(path))
     }
 
-    /// Stores the grammar over words beside an archive, in a file of its name and `.view`, from which analytics start
-    /// without decoding; tells how long that file is.
+    /// Stores the grammar over words beside an archive, in a file of its name and `.view`, from
+    /// which analytics start without decoding; tells how long that file is.
     ///
     /// # Errors
     /// What reading and writing give.
@@ -345,7 +374,8 @@ impl Corpus {
         Some(Document { corpus: self.clone(), part, place })
     }
 
-    /// The document of a name: exact, or escaped as `tadoc list` prints it. O(log documents) for each archive.
+    /// The document of a name: exact, or escaped as `tadoc list` prints it. O(log documents) for
+    /// each archive.
     ///
     /// # Errors
     /// [`Error::NoSuchDocument`]; [`Error::Ambiguous`] if several archives have one of that name.
@@ -362,7 +392,8 @@ impl Corpus {
         }
     }
 
-    /// A question about all documents and all words as they stand in the text; its methods narrow it.
+    /// A question about all documents and all words as they stand in the text; its methods narrow
+    /// it.
     pub fn query(&self) -> Query {
         Query::new(self.clone())
     }
@@ -383,8 +414,9 @@ impl Corpus {
         self.query().count(phrase)
     }
 
-    /// Writes whole documents one after the other, and compares them with their digests, unless they were edited. A
-    /// damaged one is written all the same, and `damaged` gets the error. Tells how many bytes were written.
+    /// Writes whole documents one after the other, and compares them with their digests, unless
+    /// they were edited. A damaged one is written all the same, and `damaged` gets the error. Tells
+    /// how many bytes were written.
     ///
     /// # Errors
     /// What reading the archives and the writer give.
@@ -425,9 +457,9 @@ impl Corpus {
         Ok(written)
     }
 
-    /// Begins edits of the archive, which the value that is given back makes together or not at all. Nobody else
-    /// can edit the archive until that is committed, rolled back or dropped. This corpus stays as it is; one that is
-    /// opened after the commit sees the edits.
+    /// Begins edits of the archive, which the value that is given back makes together or not at
+    /// all. Nobody else can edit the archive until that is committed, rolled back or dropped. This
+    /// corpus stays as it is; one that is opened after the commit sees the edits.
     ///
     /// ```
     /// # fn main() -> tadoc::Result<()> {

@@ -9,7 +9,8 @@ use crate::{Archive, Corpus, Result, Timestamp};
 
 /// The place of a document in an open [`Corpus`]: what answers and batches number documents by.
 ///
-/// It means nothing to another corpus, and none after the archives were edited and opened again; a name does.
+/// It means nothing to another corpus, and none after the archives were edited and opened again; a
+/// name does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DocumentId(pub(crate) u32);
 
@@ -105,7 +106,8 @@ impl Document {
         part.named(part.access()?.extract(self.place, offset, length))
     }
 
-    /// Writes a range of its bytes, a piece at a time, and tells how many; a range past the end is cut there.
+    /// Writes a range of its bytes, a piece at a time, and tells how many; a range past the end is
+    /// cut there.
     ///
     /// # Errors
     /// As [`Document::extract`], and what the writer gives.

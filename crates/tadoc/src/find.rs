@@ -1,7 +1,7 @@
 //! The documents that fit some words best, and the place of each that shows it.
 //!
-//! A snippet is from where most of the words are together. It costs a search for each word in the document, and the
-//! bytes that are shown.
+//! A snippet is from where most of the words are together. It costs a search for each word in the
+//! document, and the bytes that are shown.
 
 use std::collections::HashSet;
 use std::ops::{ControlFlow, Range};
@@ -129,8 +129,8 @@ impl Wanted {
         Ok(Arc::new(Self { access, analyzer, phrases, terms }))
     }
 
-    /// The bytes around the place of a document where most of the words are together, with white space made one space;
-    /// nothing if none of them is in it.
+    /// The bytes around the place of a document where most of the words are together, with white
+    /// space made one space; nothing if none of them is in it.
     fn snippet(&self, document: &Document) -> Result<Vec<u8>> {
         let mut places: Vec<(u64, usize)> = Vec::new();
         let scope = Scope::Documents(vec![document.place]);
@@ -165,8 +165,8 @@ impl Wanted {
     }
 }
 
-/// Of places (offset, which word) in order, those within [`SPAN`] that are of most different words; of several such the
-/// ones with most places, and of these the first.
+/// Of places (offset, which word) in order, those within [`SPAN`] that are of most different words;
+/// of several such the ones with most places, and of these the first.
 fn densest(places: &[(u64, usize)], words: usize) -> Option<Range<usize>> {
     let mut counts = vec![0_usize; words];
     let mut different = 0;
@@ -189,8 +189,8 @@ fn densest(places: &[(u64, usize)], words: usize) -> Option<Range<usize>> {
     (best.0 > 0).then_some(best.1)
 }
 
-/// A text without what is cut at its beginning (of which `cut_before` bytes may be left out) and at its end, unless
-/// the document ends there.
+/// A text without what is cut at its beginning (of which `cut_before` bytes may be left out) and at
+/// its end, unless the document ends there.
 fn whole_words(text: &[u8], cut_before: usize, is_whole: bool) -> &[u8] {
     let is_space = |byte: &u8| byte.is_ascii_whitespace();
     let is_inside = |byte: &u8| (0x80..0xc0).contains(byte);

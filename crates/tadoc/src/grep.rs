@@ -52,7 +52,8 @@ pub struct GrepLine {
     pub asked: bool,
 }
 
-/// What takes lines as they are found, in order: documents one after the other, and the lines of each.
+/// What takes lines as they are found, in order: documents one after the other, and the lines of
+/// each.
 pub trait GrepSink: Send {
     /// A line of a document.
     ///
@@ -60,8 +61,8 @@ pub trait GrepSink: Send {
     /// What ends the search.
     fn line(&mut self, document: &Document, line: &Line<'_>) -> io::Result<()>;
 
-    /// Lines are left out between the last one and the next one of the same document. Called only where lines nearby
-    /// are given, too.
+    /// Lines are left out between the last one and the next one of the same document. Called only
+    /// where lines nearby are given, too.
     ///
     /// # Errors
     /// What ends the search.
@@ -110,7 +111,8 @@ impl Grep {
         Ok(lines.0)
     }
 
-    /// Gives lines to a sink as they are found. What it is given does not depend on the number of threads.
+    /// Gives lines to a sink as they are found. What it is given does not depend on the number of
+    /// threads.
     ///
     /// # Errors
     /// What reading the archives gives, and what the sink gives.

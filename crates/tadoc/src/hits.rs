@@ -8,8 +8,8 @@ use tadoc_engine::access::{self, Access, Scope, Search};
 use crate::context::{Context, Extent};
 use crate::{Analyzer, Corpus, Document, DocumentId, Phrase, Result};
 
-/// The hits of a search: documents in order, offsets ascending. An iterator that searches on only when more is
-/// wanted, so that an answer may be of any length.
+/// The hits of a search: documents in order, offsets ascending. An iterator that searches on only
+/// when more is wanted, so that an answer may be of any length.
 ///
 /// ```
 /// # fn main() -> tadoc::Result<()> {
@@ -67,8 +67,9 @@ impl Hits {
         Ok(Self { corpus: corpus.clone(), left, searching: None, found: None })
     }
 
-    /// The next document that has the phrase, with the next of its offsets, at least one; `None` at the end. A
-    /// document with many comes several times. For whoever takes many: it costs less than hit by hit.
+    /// The next document that has the phrase, with the next of its offsets, at least one; `None` at
+    /// the end. A document with many comes several times. For whoever takes many: it costs less
+    /// than hit by hit.
     ///
     /// # Errors
     /// What reading the archives gives.

@@ -7,8 +7,8 @@ use tadoc_core::new_file::{self, Destination, Found};
 
 use crate::Result;
 
-/// A file that gets its name when it is whole, as archives and restored documents are written. Dropped before, it leaves
-/// nothing behind.
+/// A file that gets its name when it is whole, as archives and restored documents are written.
+/// Dropped before, it leaves nothing behind.
 ///
 /// It is written beside its place, and keeps the permissions of a file that it replaces.
 ///
@@ -37,7 +37,8 @@ pub struct NewFile {
 }
 
 impl NewFile {
-    /// Starts a file that will be at `path`. What is no regular file, such as a pipe, is written into at the end.
+    /// Starts a file that will be at `path`. What is no regular file, such as a pipe, is written
+    /// into at the end.
     ///
     /// # Errors
     /// As [`NewFile::destination`], and where nothing can be written beside it.
@@ -47,8 +48,8 @@ impl NewFile {
         Ok(Self { file: new_file::NewFile::create(path)?, replace })
     }
 
-    /// Where a file of this path is written, with links followed; `None` for what is written into and cannot be
-    /// replaced: a device, a pipe, or a file without a name, as `/dev/stdout` can be.
+    /// Where a file of this path is written, with links followed; `None` for what is written into
+    /// and cannot be replaced: a device, a pipe, or a file without a name, as `/dev/stdout` can be.
     ///
     /// # Errors
     /// [`Error::Exists`](crate::Error::Exists) for a file that is not to be replaced; a folder.
@@ -57,7 +58,8 @@ impl NewFile {
         Ok((destination.found != Found::Special).then_some(destination.path))
     }
 
-    /// Removes files that were on their way to `path` when the processes that wrote them were killed.
+    /// Removes files that were on their way to `path` when the processes that wrote them were
+    /// killed.
     ///
     /// # Errors
     /// As [`NewFile::destination`] for a file that may be replaced.
@@ -66,15 +68,15 @@ impl NewFile {
         Ok(())
     }
 
-    /// Whether restoring gives such names to files on their way: one is left behind by a process that was killed, and
-    /// the next that restores into the same folder removes it.
+    /// Whether restoring gives such names to files on their way: one is left behind by a process
+    /// that was killed, and the next that restores into the same folder removes it.
     pub fn is_unfinished(name: &[u8]) -> bool {
         tadoc_engine::corpus::is_unfinished(name)
     }
 
     /// Removes all unfinished files of this process: archives, restored documents and those of
-    /// [`NewFile::create`]. For a process that ends at a signal, right after this: who begins or ends a file from now
-    /// on waits for ever.
+    /// [`NewFile::create`]. For a process that ends at a signal, right after this: who begins or
+    /// ends a file from now on waits for ever.
     ///
     /// ```standalone_crate
     /// # let folder = tempfile::tempdir().unwrap();
@@ -90,7 +92,8 @@ impl NewFile {
     /// Syncs the file and gives it its name, which is then durable.
     ///
     /// # Errors
-    /// [`Error::Exists`](crate::Error::Exists) if a file has come up that is not to be replaced; what the system says.
+    /// [`Error::Exists`](crate::Error::Exists) if a file has come up that is not to be replaced;
+    /// what the system says.
     pub fn finish(self) -> Result<()> {
         Ok(self.file.finish(self.replace)?)
     }

@@ -18,8 +18,9 @@ use crate::{
 
 /// A question about a corpus: the documents and the words that it is about.
 ///
-/// Methods that narrow it consume and give it back; the others ask. A clone asks the same. The grammar over terms that
-/// tasks run on is made by the first task and kept for the next ones of the same query and its clones.
+/// Methods that narrow it consume and give it back; the others ask. A clone asks the same. The
+/// grammar over terms that tasks run on is made by the first task and kept for the next ones of the
+/// same query and its clones.
 ///
 /// ```
 /// # fn main() -> tadoc::Result<()> {
@@ -31,7 +32,8 @@ use crate::{
 /// let corpus = tadoc::Corpus::open(&path)?;
 /// let query = corpus.query().ignore_case().documents("*.txt")?;
 /// let answer = query.word_count().top(2).run()?;
-/// let rows: Vec<String> = answer.rows().map(|row| Ok(row?.to_string())).collect::<tadoc::Result<_>>()?;
+/// let rows = answer.rows().map(|row| Ok(row?.to_string()));
+/// let rows = rows.collect::<tadoc::Result<Vec<String>>>()?;
 /// assert_eq!(rows, ["be\t2", "to\t2"]);
 /// assert_eq!(query.count("NOT")?, 1);
 /// # Ok(())
@@ -100,11 +102,14 @@ impl Query {
         Self { analyzer, view: Arc::default(), ..self }
     }
 
-    /// Adds documents to those that are asked; without a call, all are. A name is as it is or as `tadoc list` prints it;
-    /// what is no name is a glob, in which `*` stands for `/` too. A glob may match none.
+    /// Adds documents to those that are asked; without a call, all are. A name is as it is or as
+    /// `tadoc list` prints it; what is no name is a glob, in which `*` stands for `/` too. A glob
+    /// may match none.
     ///
     /// # Errors
-    /// [`Error::NoSuchDocument`](crate::Error::NoSuchDocument), [`Error::IsFolder`](crate::Error::IsFolder), [`Error::BadGlob`](crate::Error::BadGlob), and what reading the names gives.
+    /// [`Error::NoSuchDocument`](crate::Error::NoSuchDocument),
+    /// [`Error::IsFolder`](crate::Error::IsFolder), [`Error::BadGlob`](crate::Error::BadGlob), and
+    /// what reading the names gives.
     pub fn documents(self, name_or_glob: impl AsRef<[u8]>) -> Result<Self> {
         let found = matching(&self.corpus, name_or_glob.as_ref())?;
         Ok(self.only(found))
@@ -171,7 +176,8 @@ impl Query {
         self.task(Task::Cooccurrence { window, ordered: false })
     }
 
-    /// Pairs of terms at most `window` terms apart, with scores of how much more often than by chance that is.
+    /// Pairs of terms at most `window` terms apart, with scores of how much more often than by
+    /// chance that is.
     pub fn collocations(&self, window: usize, measure: Measure) -> TaskQuery {
         self.task(Task::Collocations { window, measure })
     }
@@ -181,8 +187,8 @@ impl Query {
         TaskQuery { query: self.clone(), task, limits: Limits::default() }
     }
 
-    /// Runs a task of your own: in the pool if the corpus was opened in one, else in memory. `memory` is how many bytes
-    /// the work may take, beside the view and its tables.
+    /// Runs a task of your own: in the pool if the corpus was opened in one, else in memory.
+    /// `memory` is how many bytes the work may take, beside the view and its tables.
     ///
     /// ```
     /// # fn main() -> tadoc::Result<()> {
@@ -231,7 +237,8 @@ impl Query {
     /// Where a word or phrase is.
     ///
     /// # Errors
-    /// [`Error::NoWord`](crate::Error::NoWord) and [`Error::NotWords`](crate::Error::NotWords) if it is no word or words in a row.
+    /// [`Error::NoWord`](crate::Error::NoWord) and [`Error::NotWords`](crate::Error::NotWords) if
+    /// it is no word or words in a row.
     pub fn search(&self, phrase: impl Into<Phrase>) -> Result<Hits> {
         Hits::new(&self.corpus, phrase.into(), &self.analyzer, self.scopes())
     }
@@ -275,8 +282,8 @@ impl Query {
         crate::find::find(&self.corpus, query, &self.analyzer, &self.scopes(), most)
     }
 
-    /// Words drawn at random, each occurrence being as likely as any other: some thousands at a time, in the order
-    /// drawn. The same seed draws the same words.
+    /// Words drawn at random, each occurrence being as likely as any other: some thousands at a
+    /// time, in the order drawn. The same seed draws the same words.
     ///
     /// # Errors
     /// What reading the archives gives.
@@ -334,6 +341,21 @@ fn is_enough(kept: Detail, needed: Detail) -> bool {
 }
 
 /// A task asked of a query, with limits.
+///
+/// ```
+/// # fn main() -> tadoc::Result<()> {
+/// # let folder = tempfile::tempdir().unwrap();
+/// # let path = folder.path().join("plays.tdc");
+/// # let text = tadoc::Source::Bytes(b"to be or not to be".to_vec());
+/// # let input = tadoc::Input::new("hamlet.txt", text);
+/// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
+/// let query = tadoc::Corpus::open(&path)?.query();
+/// let task: tadoc::TaskQuery = query.sequence_count(2).min_count(2).memory(64 << 20);
+/// let rows = task.run()?.rows().collect::<tadoc::Result<Vec<_>>>()?;
+/// assert_eq!((rows.len(), rows[0].text("sequence")), (1, Some(&b"to be"[..])));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Debug, Clone)]
 pub struct TaskQuery {
     query: Query,
@@ -342,8 +364,8 @@ pub struct TaskQuery {
 }
 
 impl TaskQuery {
-    /// At most so many rows; where rows are in groups (the terms of a document, the documents of a term), so many of
-    /// each group.
+    /// At most so many rows; where rows are in groups (the terms of a document, the documents of a
+    /// term), so many of each group.
     #[must_use]
     pub fn top(self, rows: usize) -> Self {
         self.limits(|limits| limits.top = Some(rows))
@@ -355,13 +377,15 @@ impl TaskQuery {
         self.limits(|limits| limits.least = least)
     }
 
-    /// The direction in which the grammar is gone through; without a call an estimate chooses. Rows are the same.
+    /// The direction in which the grammar is gone through; without a call an estimate chooses. Rows
+    /// are the same.
     #[must_use]
     pub fn strategy(self, strategy: Strategy) -> Self {
         self.limits(|limits| limits.strategy = Some(strategy))
     }
 
-    /// Bytes that the work may take, beside the view and the answer; what is more goes to temporary files.
+    /// Bytes that the work may take, beside the view and the answer; what is more goes to temporary
+    /// files.
     #[must_use]
     pub fn memory(self, bytes: u64) -> Self {
         self.limits(|limits| limits.memory = bytes)
@@ -375,8 +399,9 @@ impl TaskQuery {
     /// Runs the task.
     ///
     /// # Errors
-    /// What reading the archives gives, what the task's lengths may not be ([`Error::BadLength`](crate::Error::BadLength)), and what the backend
-    /// that was asked for cannot do.
+    /// What reading the archives gives, what the task's lengths may not be
+    /// ([`Error::BadLength`](crate::Error::BadLength)), and what the backend that was asked for
+    /// cannot do.
     pub fn run(&self) -> Result<Answer> {
         self.run_observed(&())
     }

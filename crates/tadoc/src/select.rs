@@ -1,4 +1,5 @@
-//! Documents by the names that a person types: exact, escaped as `tadoc list` prints them, or a glob.
+//! Documents by the names that a person types: exact, escaped as `tadoc list` prints them, or a
+//! glob.
 
 use globset::{Candidate, GlobBuilder};
 use tadoc_engine::Error;
@@ -46,11 +47,13 @@ struct Table<'t> {
     name: &'t dyn Fn(usize) -> &'t [u8],
 }
 
-/// The places of sorted names that a name or glob stands for, ascending: a name that is there, else one that is there when
-/// it is read back from how `tadoc list` prints it, else a glob. A glob may match none.
+/// The places of sorted names that a name or glob stands for, ascending: a name that is there, else
+/// one that is there when it is read back from how `tadoc list` prints it, else a glob. A glob may
+/// match none.
 ///
 /// # Errors
-/// [`Error::NoSuchDocument`], [`Error::IsFolder`] if names begin with it and a `/`, [`Error::BadGlob`].
+/// [`Error::NoSuchDocument`], [`Error::IsFolder`] if names begin with it and a `/`,
+/// [`Error::BadGlob`].
 ///
 /// ```
 /// # fn main() -> tadoc::Result<()> {
@@ -69,8 +72,8 @@ pub(crate) fn matching(corpus: &Corpus, asked: &[u8]) -> Result<Vec<DocumentId>>
     with_tables(corpus, |tables| find(tables, asked))
 }
 
-/// The documents of a name, or of what it is when it is read back from how it is printed: at most one of each
-/// archive.
+/// The documents of a name, or of what it is when it is read back from how it is printed: at most
+/// one of each archive.
 pub(crate) fn named(corpus: &Corpus, name: &[u8]) -> Result<Vec<DocumentId>> {
     with_tables(corpus, |tables| Ok(exact(tables, name)))
 }

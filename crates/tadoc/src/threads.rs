@@ -4,8 +4,8 @@ use rayon::ThreadPool;
 
 use crate::Result;
 
-/// A pool of threads for the work that is done in it. Without one, work runs on rayon's global pool, which panics
-/// where the system refuses to start threads.
+/// A pool of threads for the work that is done in it. Without one, work runs on rayon's global
+/// pool, which panics where the system refuses to start threads.
 ///
 /// ```
 /// # fn main() -> tadoc::Result<()> {
@@ -22,11 +22,13 @@ impl Threads {
     /// The most threads of a pool.
     pub const MOST: usize = tadoc_engine::threads::MOST_THREADS;
 
-    /// Starts so many threads, at most [`Threads::MOST`]; `None` starts one a core. Where the system refuses some,
-    /// there are fewer; where it refuses all, work is done on the current thread.
+    /// Starts so many threads, at most [`Threads::MOST`]; `None` starts one a core. Where the
+    /// system refuses some, there are fewer; where it refuses all, work is done on the current
+    /// thread.
     ///
     /// # Errors
-    /// [`Error::Threads`](crate::Error::Threads) where none can be started and the current one is in a pool already.
+    /// [`Error::Threads`](crate::Error::Threads) where none can be started and the current one is
+    /// in a pool already.
     pub fn new(count: Option<usize>) -> Result<Self> {
         tadoc_engine::threads::pool(count).map(Self)
     }

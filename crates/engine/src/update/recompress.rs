@@ -93,8 +93,9 @@ pub fn recompress(
 }
 
 impl RecompressOptions {
-    /// Compresses an edited archive again, so that edits are part of it and the journal is empty. One without edits is
-    /// left as it is, unless another index is asked for. Nobody else can edit it meanwhile.
+    /// Compresses an edited archive again, so that edits are part of it and the journal is empty.
+    /// One without edits is left as it is, unless another index is asked for. Nobody else can edit
+    /// it meanwhile.
     ///
     /// # Errors
     /// What reading and writing give: then the archive is as it was.

@@ -122,8 +122,8 @@ impl Transaction {
         self.ledger().document_count()
     }
 
-    /// What has been edited since the archive was last compressed, this transaction's edits included. It is itself
-    /// counted as a transaction once it is committed.
+    /// What has been edited since the archive was last compressed, this transaction's edits included.
+    /// It is itself counted as a transaction once it is committed.
     pub fn pending(&self) -> EditsInfo {
         let OpenArchive { journal, pending, .. } = self.open();
         EditsInfo { journal_bytes: journal.bytes(), ..*pending }

@@ -87,9 +87,11 @@ impl DeviceInfo {
         format!("{}:{}", self.api.name(), self.number)
     }
 
-    /// All devices that the drivers of this machine name, and what was wrong with drivers that do not answer.
+    /// All devices that the drivers of this machine name, and what was wrong with drivers that do
+    /// not answer.
     pub fn list() -> (Vec<Self>, Vec<String>) {
-        // PoCL makes its devices when they are first asked for, and two threads that do so at once see them half made.
+        // PoCL makes its devices when they are first asked for, and two threads that do so at once
+        // see them half made.
         static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
         let _turn = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let (mut devices, mut problems) = (Vec::new(), Vec::new());

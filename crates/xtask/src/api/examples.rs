@@ -21,10 +21,19 @@ pub fn blocks(docs: &str) -> Vec<String> {
     blocks
 }
 
+/// Whether a documentation has an example that asserts something.
+pub fn is_shown(docs: &str) -> bool {
+    blocks(docs).iter().any(|code| asserts(code))
+}
+
+fn asserts(code: &str) -> bool {
+    code.contains("assert")
+}
+
 /// Adds all paths of items of a crate that an example uses, and the paths of what these are in. An
 /// example without an assertion adds none.
 pub fn add_used(code: &str, name: &str, to: &mut BTreeSet<String>) {
-    if !code.contains("assert") {
+    if !asserts(code) {
         return;
     }
     // Comments name items without using them.

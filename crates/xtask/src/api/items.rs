@@ -221,6 +221,11 @@ impl<'p> Walk<'p> {
             *self.items.counts.entry(kind).or_default() += 1;
             if ["structs", "enums", "traits", "functions"].contains(&kind) {
                 self.items.shown.push(path.to_owned());
+                // Of this crate, an example of its own may have it from a method, without a name.
+                let docs = item["docs"].as_str().unwrap_or_default();
+                if path.starts_with(&format!("{}::", of.name)) && examples::is_shown(docs) {
+                    self.items.used.insert(path.to_owned());
+                }
             }
         }
         let generics = &inner["generics"];
@@ -434,6 +439,8 @@ mod tests {
         assert_eq!(items(["", own, ""]).without_example(), ["lib::inner::Second", "lib::run"]);
         assert_eq!(items(["", own, others]).without_example(), [""; 0]);
         assert_eq!(items([others, own, ""]).without_example(), [""; 0]);
+        let unnamed = "```\nassert_eq!(lib::run(), 1);\n```";
+        assert_eq!(items(["", unnamed, unnamed]).without_example(), [""; 0]);
         // A link is no example, nor is code that does not run.
         let link = "See [`lib::First`].\n```ignore\nassert_eq!(lib::First, 1);\n```";
         assert_eq!(items([link, "", others]).without_example(), ["lib::First"]);
