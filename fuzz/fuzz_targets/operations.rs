@@ -48,7 +48,7 @@ fuzz_target!(|data: &[u8]| {
     }
     let path = tadoc_fuzz::scratch("operations.tdc");
     std::fs::write(&path, archive).expect("a scratch file");
-    let mut editor = Editor::open(&path).expect("a whole archive");
+    let editor = Editor::open(&path).expect("a whole archive");
     let mut given = Some(operations.clone());
     let mut outcomes = Vec::new();
     let ran = editor.run(&mut || Ok(given.take()), BatchOptions::default(), &mut |some| {
