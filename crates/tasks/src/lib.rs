@@ -24,8 +24,8 @@ mod hash_table;
 mod plan;
 mod queue;
 mod rank;
-#[cfg(any(test, feature = "testing"))]
-pub mod reference;
+#[cfg(test)]
+mod reference;
 pub mod score;
 mod select;
 mod sequences;

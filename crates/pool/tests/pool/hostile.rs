@@ -10,9 +10,8 @@ use std::sync::atomic::Ordering;
 use tadoc_core::{Backend, Limits, Strategy, Task, View};
 use tadoc_oracle::Random;
 use tadoc_pool::{Persist, Pool, PoolBackend};
-use tadoc_tasks::reference::rows;
 use tadoc_tasks::root_counts;
-use tadoc_testing::networks::{Shape, view};
+use tadoc_testing::networks::{Shape, rows, view};
 use tadoc_testing::{TASKS, mend_pool, mutants, mutate, pool_parts, watched};
 
 use super::chain::ARCHIVE;

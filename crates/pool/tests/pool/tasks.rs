@@ -5,10 +5,9 @@ use std::sync::Arc;
 use tadoc_core::answer::Answer;
 use tadoc_core::{Array, Backend, Limits, Strategy, Task, View};
 use tadoc_pool::{Patience, Persist, Pool, PoolBackend};
-use tadoc_tasks::reference::rows;
 use tadoc_tasks::{CpuBackend, CustomTask, Phases, Work, answer_with};
 use tadoc_testing::TASKS;
-use tadoc_testing::networks::{Shape, view};
+use tadoc_testing::networks::{Shape, rows, view};
 
 use super::chain::{ARCHIVE, random};
 use super::simulated::Simulated;

@@ -22,8 +22,8 @@ use crate::score::{PairCounts, log_dice, log_likelihood, pmi, score, t_score};
 use crate::weights::Weights;
 use crate::work::{Block, Blocks, Work};
 
-/// Rows of a part of the answer; few in tests, whose answers are small and shall have many parts.
-const ROWS_AT_ONCE: u64 = if cfg!(test) { 7 } else { 1 << 18 };
+/// Rows of a part of the answer.
+const ROWS_AT_ONCE: u64 = 1 << 18;
 
 /// Sections of a block: each pair behind its rank, ascending; and the counts of the pairs.
 const RANKED: usize = 0;

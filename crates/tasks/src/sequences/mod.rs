@@ -26,8 +26,6 @@ mod runs;
 mod sort;
 mod source;
 mod tables;
-#[cfg(test)]
-mod tests;
 mod weights;
 mod windows;
 

@@ -7,9 +7,9 @@ use proptest::prelude::{
 use tadoc_core::{Measure, Norm, Strategy, TfIdfOptions};
 
 use super::*;
-use crate::reference::{rows, sizes};
+use crate::reference::sizes;
 use crate::score::{divisor, inverse_document_frequency, term_frequency};
-use tadoc_testing::networks::{counts_only, deep, made, shapes, texts, view};
+use tadoc_testing::networks::{counts_only, deep, made, rows, shapes, texts, view};
 
 const WORDS: [Task; 4] = [Task::WordCount, Task::Sort, Task::InvertedIndex, Task::TermVector];
 

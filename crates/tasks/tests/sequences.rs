@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use proptest::strategy::Strategy as Generator;
-use tadoc_core::answer::{Answer, Labels, Names, Position, Value};
-use tadoc_core::{Limits, Measure, Network, Part, Strategy, Task, Terms};
-
-use crate::score::{PairCounts, log_dice, log_likelihood, pmi, score, t_score};
-use crate::work::Work;
-use tadoc_testing::networks::made;
+use tadoc_core::{Limits, Measure, Network, Part, Strategy, Task, View};
+use tadoc_oracle::Random;
+use tadoc_tasks::score::{PairCounts, log_dice, log_likelihood, pmi, score, t_score};
+use tadoc_tasks::{Work, answer_with};
+use tadoc_testing::networks::{made, rows, view};
 
 /// Parts of a network: rules as rows of symbols, and the root's symbols.
 #[derive(Debug, Clone)]
@@ -78,51 +77,8 @@ fn shapes() -> impl Generator<Value = Shape> {
         })
 }
 
-/// Rows as text: terms are their numbers, documents `d` and their number.
-fn rows_of(network: &Network, answer: &dyn Answer) -> Vec<String> {
-    let count = network.grammar().token_count();
-    let names: Vec<String> = (0..=network.documents().last().copied().unwrap_or(0))
-        .map(|number| format!("d{number}"))
-        .collect();
-    let names: Vec<&[u8]> = names.iter().map(String::as_bytes).collect();
-    let mut bytes = Vec::new();
-    let mut ends = Vec::new();
-    for term in 0..count {
-        bytes.extend(term.to_be_bytes());
-        ends.push(bytes.len() as u64);
-    }
-    let terms = Terms::new(bytes, ends).unwrap();
-    let mut found = Vec::new();
-    let names = Names::from_iter(names.iter());
-    let labels = Labels { terms: terms.texts(), documents: names.texts() };
-    let number = |term: &[u8]| u32::from_be_bytes(term.try_into().unwrap()).to_string();
-    let mut at = Position::default();
-    while let Some(rows) = answer.next_part(&mut at, labels).unwrap() {
-        assert_eq!(rows.columns(), answer.columns());
-        let middle = rows.len() / 3;
-        for range in [0..middle, middle..rows.len()] {
-            rows.visit(range, &mut |values| {
-                let shown = values.iter().map(|value| match value {
-                    Value::Terms(terms) => {
-                        terms.iter().map(|term| number(term)).collect::<Vec<_>>().join(" ")
-                    }
-                    Value::Text(name) if name.starts_with(b"d") => {
-                        String::from_utf8(name.to_vec()).unwrap()
-                    }
-                    Value::Text(term) => number(term),
-                    Value::Count(count) => count.to_string(),
-                    Value::Real(score) => score.to_string(),
-                    Value::Time(_) => panic!("no times here"),
-                });
-                found.push(shown.collect::<Vec<_>>().join("|"));
-            });
-        }
-    }
-    found
-}
-
 fn shown(sequence: &[u32]) -> String {
-    sequence.iter().map(u32::to_string).collect::<Vec<_>>().join(" ")
+    sequence.iter().map(|term| format!("{term:06}")).collect::<Vec<_>>().join(" ")
 }
 
 /// The rows that a plain program gives.
@@ -156,13 +112,13 @@ fn expected(network: &Network, task: Task, limits: &Limits) -> Vec<String> {
     match task {
         Task::SequenceCount { .. } => {
             for (sequence, count) in by_count(&all) {
-                rows.push(format!("{}|{count}", shown(&sequence)));
+                rows.push(format!("{},{count}", shown(&sequence)));
             }
         }
         Task::SequenceCountPerDocument { .. } => {
             for (own, number) in documents.iter().zip(&network.documents()[..]) {
                 for (sequence, count) in by_count(own) {
-                    rows.push(format!("{}|d{number}|{count}", shown(&sequence)));
+                    rows.push(format!("{},d{number},{count}", shown(&sequence)));
                 }
             }
         }
@@ -176,7 +132,7 @@ fn expected(network: &Network, task: Task, limits: &Limits) -> Vec<String> {
                 of_sequence.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
                 of_sequence.truncate(top);
                 for (number, count) in of_sequence {
-                    rows.push(format!("{}|d{number}|{count}", shown(sequence)));
+                    rows.push(format!("{},d{number},{count}", shown(sequence)));
                 }
             }
         }
@@ -207,7 +163,7 @@ fn expected_pairs(network: &Network, window: usize, ordered: bool, limits: &Limi
     let mut rows: Vec<([u32; 2], u64)> = pairs.filter(|row| row.1 >= limits.least).collect();
     rows.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
     rows.truncate(limits.top.unwrap_or(usize::MAX));
-    rows.iter().map(|([first, second], count)| format!("{first}|{second}|{count}")).collect()
+    rows.iter().map(|([first, second], count)| format!("{first:06},{second:06},{count}")).collect()
 }
 
 /// The rows of collocations that a plain program gives, with the scores of the formulae.
@@ -234,16 +190,16 @@ fn expected_scores(
     rows.truncate(limits.top.unwrap_or(usize::MAX));
     let row = |([first, second], count, counts): &([u32; 2], u64, PairCounts)| {
         let scores = [pmi(counts), log_likelihood(counts), t_score(counts), log_dice(counts)];
-        let scores = scores.map(|score| score.to_string()).join("|");
-        format!("{first}|{second}|{count}|{scores}")
+        let scores = scores.map(|score| score.to_string()).join(",");
+        format!("{first:06},{second:06},{count},{scores}")
     };
     rows.iter().map(row).collect()
 }
 
-fn answered(network: &Network, task: Task, strategy: Strategy, limits: &Limits) -> Vec<String> {
+fn answered(view: &View, task: Task, strategy: Strategy, limits: &Limits) -> Vec<String> {
     let mut work = Work::volatile(limits.memory);
-    let answer = super::answer(&mut work, network, task, strategy, limits).unwrap();
-    rows_of(network, &*answer)
+    let limits = Limits { strategy: Some(strategy), ..*limits };
+    rows(view, &*answer_with(&mut work, view, task, &limits).unwrap().answer)
 }
 
 fn tasks(n: usize) -> [Task; 3] {
@@ -255,10 +211,11 @@ fn tasks(n: usize) -> [Task; 3] {
 }
 
 fn check(network: &Network, n: usize, limits: &Limits) {
+    let view = view(network.clone());
     for task in tasks(n) {
         let expected = expected(network, task, limits);
         for strategy in Strategy::ALL {
-            let found = answered(network, task, strategy, limits);
+            let found = answered(&view, task, strategy, limits);
             assert_eq!(found, expected, "{task:?} {strategy} {limits:?}");
         }
     }
@@ -266,16 +223,17 @@ fn check(network: &Network, n: usize, limits: &Limits) {
 
 /// The same for tasks over pairs.
 fn check_pairs(network: &Network, window: usize, limits: &Limits) {
+    let view = view(network.clone());
     for strategy in Strategy::ALL {
         for ordered in [false, true] {
             let task = Task::Cooccurrence { window, ordered };
-            let found = answered(network, task, strategy, limits);
+            let found = answered(&view, task, strategy, limits);
             let expected = expected_pairs(network, window, ordered, limits);
             assert_eq!(found, expected, "{task:?} {strategy} {limits:?}");
         }
         for measure in Measure::ALL {
             let task = Task::Collocations { window, measure };
-            let found = answered(network, task, strategy, limits);
+            let found = answered(&view, task, strategy, limits);
             let expected = expected_scores(network, window, measure, limits);
             assert_eq!(found, expected, "{task:?} {strategy} {limits:?}");
         }
@@ -335,6 +293,29 @@ fn documents_go_on_in_the_next_part_and_end_between_symbols() {
 }
 
 #[test]
+fn the_first_row_of_one_document() {
+    let network = of_rules(2, vec![0, 1, 0], Vec::new(), vec![0, 3]);
+    check(&network, 1, &Limits { top: Some(1), memory: 0, ..Limits::default() });
+}
+
+#[test]
+fn answers_of_several_parts() {
+    // More pairs than a part of an answer has rows.
+    let mut random = Random::new(3);
+    let items = 1500;
+    let root: Vec<u32> = (0..60_000).map(|_| random.below(items) as u32).collect();
+    let end = root.len() as u32;
+    let network = of_rules(items as u32, root, Vec::new(), vec![0, 30_000, end]);
+    let task = Task::Collocations { window: 5, measure: Measure::Pmi };
+    for top in [None, Some(270_000)] {
+        let limits = Limits { top, ..Limits::default() };
+        let found = answered(&view(network.clone()), task, Strategy::TopDown, &limits);
+        assert!(found.len() > 1 << 18);
+        assert!(found == expected_scores(&network, 5, Measure::Pmi, &limits));
+    }
+}
+
+#[test]
 fn more_rules_than_items() {
     // Each rule is the next one alone, and the last one three items.
     let depth = 9;
@@ -354,17 +335,18 @@ fn counts_above_32_bits() {
     let depth = 40;
     let bodies = (1..=depth).map(|next| vec![1 + next; 2]).chain([vec![0]]).collect();
     let network = of_rules(1, vec![1, 1, 1 + depth, 1], bodies, vec![0, 2, 3, 4]);
+    let view = view(network);
     for n in [1, 2, 8] {
         let sums = [(2_u64 << depth) + 1 - n, 2 - n.min(2), (1 << depth) + 1 - n];
         for strategy in Strategy::ALL {
             for memory in [0, 1 << 20, 1 << 30] {
                 let limits = Limits { memory, ..Limits::default() };
-                let asked = |task| answered(&network, task, strategy, &limits);
+                let asked = |task| answered(&view, task, strategy, &limits);
                 let sequence = shown(&vec![0; n as usize]);
                 let n = n as usize;
-                let all = format!("{sequence}|{}", sums.iter().sum::<u64>());
+                let all = format!("{sequence},{}", sums.iter().sum::<u64>());
                 assert_eq!(asked(Task::SequenceCount { n }), [all]);
-                let rows = |document: usize| format!("{sequence}|d{document}|{}", sums[document]);
+                let rows = |document: usize| format!("{sequence},d{document},{}", sums[document]);
                 let expected: Vec<String> =
                     (0..3).filter(|&document| sums[document] > 0).map(rows).collect();
                 assert_eq!(asked(Task::SequenceCountPerDocument { n }), expected);
@@ -376,10 +358,10 @@ fn counts_above_32_bits() {
     }
     for strategy in Strategy::ALL {
         let pairs = Task::Cooccurrence { window: 3, ordered: false };
-        let found = answered(&network, pairs, strategy, &Limits::default());
+        let found = answered(&view, pairs, strategy, &Limits::default());
         // At each of three distances, of both long documents.
         let sum: u64 = (1..=3).map(|distance| (3_u64 << depth) - 2 * distance).sum();
-        assert_eq!(found, [format!("0|0|{sum}")]);
+        assert_eq!(found, [format!("000000,000000,{sum}")]);
     }
 }
 
@@ -412,10 +394,10 @@ fn skewed_keys_do_not_fit_memory_and_are_cut() {
     }
     let limits = Limits { memory: 1 << 18, ..Limits::default() };
     let pairs = Task::Cooccurrence { window: 2, ordered: false };
-    let found = answered(&network, pairs, Strategy::TopDown, &limits);
+    let found = answered(&view(network.clone()), pairs, Strategy::TopDown, &limits);
     assert_eq!(found, expected_pairs(&network, 2, false, &limits));
     let few = Limits { least: 700, top: Some(3), ..limits };
     let scores = Task::Collocations { window: 2, measure: Measure::Pmi };
-    let found = answered(&network, scores, Strategy::TopDown, &few);
+    let found = answered(&view(network.clone()), scores, Strategy::TopDown, &few);
     assert_eq!(found, expected_scores(&network, 2, Measure::Pmi, &few));
 }
