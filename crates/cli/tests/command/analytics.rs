@@ -572,6 +572,27 @@ fn what_is_refused() {
     assert_eq!(folder.names(), ["c.tdc", "taken.tsv", "text"]);
 }
 
+/// What a little memory keeps in files is in the rest of it where there can be no files, and an error
+/// where there is no rest.
+#[test]
+fn without_temporary_files_tables_take_the_rest_of_memory() {
+    let folder = Folder::new();
+    folder.write("a", prose(30_000));
+    folder.run(&["compress", "a", "-o", "c.tdc"]).succeeds();
+    let ask = |memory: &str| {
+        let mut command = folder.command(&["sequence-count", "c.tdc", "--memory", memory]);
+        command.env("TMPDIR", folder.path("missing")).output().unwrap()
+    };
+    let expected = folder.run(&["sequence-count", "c.tdc"]).succeeds();
+    // What is too little by itself is the part of the other that tables take before there are files.
+    let (enough, little) = (ask("2M"), ask("256K"));
+    assert_eq!(enough.status.code(), Some(0));
+    assert!(enough.stdout == expected.bytes());
+    assert_eq!(little.status.code(), Some(2));
+    let said = String::from_utf8_lossy(&little.stderr);
+    assert!(said.contains("a temporary file"), "{said}");
+}
+
 #[test]
 fn damage_is_told_with_its_archive() {
     let (folder, _) = sample();

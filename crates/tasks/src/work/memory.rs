@@ -1,7 +1,8 @@
 //! Volatile storage: tables in memory, freed when nobody holds them.
 //!
-//! Tables take as many bytes of memory as the storage may have; what comes beyond that goes to temporary files without names, one for each
-//! phase.
+//! Tables take a part of the memory that the work may have. What comes beyond that goes to temporary
+//! files without names, one for each phase: their pages are the system's to write out. Where there is
+//! no room for a file, tables take the rest of the memory too.
 //! Running a phase costs nothing beyond its operations.
 
 use std::io;
@@ -16,34 +17,42 @@ use super::append::{Append, Block, BlockBuilder, Blocks, CheckBlock, Sections, S
 use super::{Bytes, CheckFilled, Counting, Fill, Filling, Storage};
 use crate::{Error, Result};
 
+/// The part of the memory that tables take before there are files: small enough for a command to be a
+/// good neighbour, and large enough for most questions.
+const PART_BEFORE_FILES: u64 = 8;
+
 /// Tables in memory.
 #[derive(Debug, Clone)]
 pub struct Memory {
-    /// Bytes of memory that tables may take.
+    /// Bytes of memory that the work may take.
     most: u64,
     taken: Arc<AtomicU64>,
 }
 
 impl Memory {
-    /// Storage that takes at most so many bytes of memory.
+    /// Storage for work that may take so many bytes of memory.
     pub fn new(most: u64) -> Self {
         Self { most, taken: Arc::default() }
     }
 
     /// Zeros, in memory while there is some left, else in a file of their own.
     fn zeros(&self, bytes: usize) -> Result<Held> {
-        if let Some(mut held) = self.take(bytes) {
-            held.room = Room::in_memory(bytes).map_err(temporary)?;
-            return Ok(held);
-        }
-        let room = Room::in_file(bytes, None).map_err(temporary)?;
-        Ok(Held { room, bytes: 0, of: self.taken.clone() })
+        let zeros = |held: Held| Ok(held.with(Room::in_memory(bytes)?));
+        let made = self.take(bytes, PART_BEFORE_FILES).map(zeros).unwrap_or_else(|| {
+            match (Room::in_file(bytes, None), self.take(bytes, 1)) {
+                (Ok(room), _) => Ok(Held { room, bytes: 0, of: self.taken.clone() }),
+                (Err(_), Some(held)) => zeros(held),
+                (Err(error), None) => Err(error),
+            }
+        });
+        made.map_err(temporary)
     }
 
-    /// Takes so many bytes of memory, if they are left; with no room yet.
-    fn take(&self, bytes: usize) -> Option<Held> {
+    /// Takes so many bytes of memory, if they are left of this part of it; with no room yet.
+    fn take(&self, bytes: usize, part: u64) -> Option<Held> {
         let bytes = bytes as u64;
-        let more = |taken: u64| taken.checked_add(bytes).filter(|&taken| taken <= self.most);
+        let most = self.most / part;
+        let more = |taken: u64| taken.checked_add(bytes).filter(|&taken| taken <= most);
         self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
         Some(Held { room: Room::default(), bytes, of: self.taken.clone() })
     }
@@ -184,24 +193,27 @@ impl MemoryBlock<'_> {
 
 impl Sections for MemoryBlock<'_> {
     fn put(&mut self, bytes: &[u8]) {
-        let section = match self.memory.take(bytes.len()) {
-            Some(held) => Room::copy_of(bytes).map(|room| Section::Held(held.with(room))),
-            None => self.spilled(bytes),
+        let copy = |held: Held| Ok(Section::Held(held.with(Room::copy_of(bytes)?)));
+        let section = match self.memory.take(bytes.len(), PART_BEFORE_FILES) {
+            Some(held) => copy(held),
+            None => self
+                .spilled(bytes)
+                .or_else(|error| self.memory.take(bytes.len(), 1).map_or(Err(error), copy)),
         };
         self.push(section);
     }
 
     fn put_with(&mut self, bytes: usize, fill: &mut dyn FnMut(&mut [u8])) {
-        let section = match self.memory.take(bytes) {
-            Some(held) => Room::in_memory(bytes).map(|mut room| {
-                fill(&mut room);
-                Section::Held(held.with(room))
-            }),
-            None => Room::in_memory(bytes).and_then(|mut room| {
-                fill(&mut room);
-                self.spilled(&room)
-            }),
-        };
+        let section = Room::in_memory(bytes).and_then(|mut room| {
+            fill(&mut room);
+            match self.memory.take(bytes, PART_BEFORE_FILES) {
+                Some(held) => Ok(Section::Held(held.with(room))),
+                None => self.spilled(&room).or_else(|error| match self.memory.take(bytes, 1) {
+                    Some(held) => Ok(Section::Held(held.with(room))),
+                    None => Err(error),
+                }),
+            }
+        });
         self.push(section);
     }
 }
