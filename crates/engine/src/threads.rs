@@ -77,15 +77,3 @@ pub(crate) fn spawn<'scope, 'env, T: Send + 'scope>(
     let started = Builder::new().spawn_scoped(scope, work);
     started.map_err(|source| Error::Threads { source })
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn no_pool_has_more_threads_than_is_sensible() {
-        assert_eq!(pool(Some(3)).unwrap().current_num_threads(), 3);
-        assert_eq!(pool(Some(0)).unwrap().current_num_threads(), 1);
-        assert!(pool(None).unwrap().current_num_threads() <= MOST_THREADS);
-    }
-}

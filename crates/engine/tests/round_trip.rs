@@ -1,11 +1,13 @@
-//! Whatever is compressed comes back byte for byte: every case, lexer, builder, split and memory budget.
+//! Whatever is compressed comes back byte for byte: every case, lexer, builder, split and memory
+//! budget; which names it may have, and which folder they are relative to.
 
 use std::path::Path;
 
+use tadoc_core::archive::{Archive, Base};
 use tadoc_engine::access::{Access, Index};
 use tadoc_engine::{
-    Builder, CompressOptions, Corpus, CorpusFile, Error, Existing, Input, Level, Lexer,
-    SkippedFile, Source, Split,
+    Builder, CompressOptions, Corpus, CorpusFile, Editor, Error, Existing, Input, Level, Lexer,
+    NamesFrom, SkippedFile, Source, Split,
 };
 use tadoc_oracle::cases;
 use tadoc_testing::archives::{compress_with, inputs, least_memory, one_thread};
@@ -306,4 +308,121 @@ fn places_of_documents_are_checked() {
     let report = corpus.restore(&backwards, &target, Existing::Refuse, &()).unwrap();
     assert_eq!(report.files, 3);
     assert_eq!(std::fs::read(target.join("b")).unwrap(), b"b");
+}
+
+#[test]
+fn names_that_no_file_below_a_folder_can_have() {
+    let folder = tempfile::tempdir().unwrap();
+    let made = |name: &[u8]| {
+        let input = Input::new(name, Source::Bytes(Vec::new()));
+        tadoc_engine::compress(vec![input], &folder.path().join("c.tdc"), &one_thread(), &())
+    };
+    for (name, reason) in [
+        (&b"/etc/passwd"[..], "absolute"),
+        (b"../x", "leads out"),
+        (b"a/../../x", "leads out"),
+        (b"..", "leads out"),
+        (b"", "is empty"),
+        (b"a//b", "empty part"),
+        (b"./a", "empty part"),
+        (b"a/.", "empty part"),
+        (b"a/", "empty part"),
+        (b"a\0b", "NUL"),
+        (b".tadoc-1-0", "on their way"),
+        (b"a/.tadoc-4000000000-12", "on their way"),
+    ] {
+        let Err(Error::BadName { reason: refused, .. }) = made(name) else { panic!() };
+        assert!(refused.contains(reason), "{}: {refused}", name.escape_ascii());
+    }
+    for name in [
+        &b"a"[..],
+        b"a/b",
+        b"...",
+        b"..a/b..",
+        b"\xff",
+        b"a\\..\\b",
+        b".tadoc-1",
+        b".tadoc-01-0",
+        b".tadoc-1-0-0",
+        b".tadoc-1-0/a",
+        b".tadoc-5000000000-0",
+    ] {
+        made(name).unwrap();
+    }
+}
+
+#[test]
+fn a_file_beside_a_folder_of_its_name_is_found() {
+    let folder = tempfile::tempdir().unwrap();
+    let found = |names: &[&str]| {
+        let input = |name: &&str| Input::new(name.as_bytes(), Source::Bytes(Vec::new()));
+        let inputs = names.iter().map(input).collect();
+        let path = folder.path().join("c.tdc");
+        let made = tadoc_engine::compress(inputs, &path, &one_thread(), &());
+        made.err().map(|error| error.to_string())
+    };
+    assert_eq!(found(&["a", "a.b", "a!/b", "ab/c", "b/a", "b/b"]), None);
+    assert_eq!(found(&["a/b/c", "a/b/d", "a/bc", "a/b c/d"]), None);
+    for names in [
+        &["a", "a!", "a/b"][..],
+        &["a", "a/b/c"],
+        &["a/b", "a/b!", "a/b/c", "z"],
+        &["x", "a/c", "a/c/d/e"],
+        &["a/b/c", "a/b/c/d", "a/b/ca"],
+    ] {
+        assert!(found(names).unwrap().contains("both a document and a folder"), "{names:?}");
+    }
+}
+
+/// Makes an archive whose names are relative to a folder.
+fn named_from(folder: &Path, archive: &Path) {
+    let names_from = Some(NamesFrom::new(folder, ""));
+    compress_with(&[], archive, &CompressOptions { names_from, ..one_thread() });
+}
+
+fn names_from(archive: &Path) -> Option<NamesFrom> {
+    Editor::open(archive).unwrap().begin().unwrap().names_from()
+}
+
+#[test]
+fn folders_are_recorded_from_the_archive_or_hashed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("a/b")).unwrap();
+    std::fs::create_dir_all(root.join("c")).unwrap();
+    let base_of = |of: &Path, at: &str| {
+        named_from(of, &root.join(at));
+        Archive::open(&root.join(at)).unwrap().summary().origin.clone().unwrap().base
+    };
+    let base = |of: &str, at: &str| base_of(&root.join(of), at);
+    assert_eq!(base("a/b", "x.tdc"), Base::Relative(b"a/b".to_vec()));
+    assert_eq!(base("a", "a/x.tdc"), Base::Relative(b"".to_vec()));
+    assert_eq!(base("a", "a/b/x.tdc"), Base::Relative(b"..".to_vec()));
+    assert_eq!(base("", "a/b/x.tdc"), Base::Relative(b"../..".to_vec()));
+    assert!(matches!(base("a", "c/x.tdc"), Base::Hashed(_)));
+    assert!(matches!(base_of(Path::new("/"), "x.tdc"), Base::Hashed(_)));
+    for (of, at) in [("a/b", "x.tdc"), ("a", "a/b/x.tdc"), ("a", "c/x.tdc")] {
+        let (of, at) = (root.join(of), root.join(at));
+        named_from(&of, &at);
+        let naming = names_from(&at).unwrap();
+        assert_eq!(naming.relative(&of.join("d/e")), Some(Path::new("d/e")));
+        assert_eq!(naming.relative(&of), Some(Path::new("")));
+        assert_eq!(naming.relative(&root.join("c/elsewhere")), None);
+    }
+}
+
+#[test]
+fn a_copy_elsewhere_means_the_same_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path().canonicalize().unwrap();
+    std::fs::create_dir_all(root.join("a/b")).unwrap();
+    std::fs::create_dir_all(root.join("c")).unwrap();
+    let (from, to) = (root.join("x.tdc"), root.join("c/x.tdc"));
+    named_from(&root.join("a/b"), &from);
+    tadoc_engine::transcode(&from, &to, Level::Dense, false, &()).unwrap();
+    let naming = names_from(&to).unwrap();
+    assert_eq!(naming.relative(&root.join("a/b/d")), Some(Path::new("d")));
+    // A base that is gone names nothing.
+    std::fs::remove_dir(root.join("a/b")).unwrap();
+    assert!(names_from(&from).is_none());
 }

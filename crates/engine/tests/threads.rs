@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use tadoc_engine::access::{self, Index};
+use tadoc_engine::threads::{MOST_THREADS, pool};
 use tadoc_engine::update::{RecompressOptions, recompress};
 use tadoc_engine::{
     CompressOptions, Corpus, Durability, Edit, Editor, Error, Input, Source, compress,
@@ -75,4 +76,11 @@ fn threads_that_cannot_be_started_are_an_error() {
     let told = [output.stdout, output.stderr].concat();
     let told = String::from_utf8_lossy(&told);
     assert!(output.status.success() && told.contains("1 passed"), "{}: {told}", output.status);
+}
+
+#[test]
+fn no_pool_has_more_threads_than_is_sensible() {
+    assert_eq!(pool(Some(3)).unwrap().current_num_threads(), 3);
+    assert_eq!(pool(Some(0)).unwrap().current_num_threads(), 1);
+    assert!(pool(None).unwrap().current_num_threads() <= MOST_THREADS);
 }

@@ -18,41 +18,18 @@ use super::{Access, Part, Scope};
 use crate::analyzer::Analyzer;
 use crate::error::Result;
 
-/// One operation of a batch.
+/// One operation of a batch. Documents are given by their numbers; `None` means all of them.
+#[expect(missing_docs, reason = "variants say what fields are")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// At most `length` bytes of a document from `offset` on.
-    Extract {
-        /// The document's number.
-        document: u32,
-        /// Where they start.
-        offset: u64,
-        /// How many.
-        length: u64,
-    },
-    /// Where a word or phrase is.
-    Search {
-        /// The document's number, or all documents.
-        document: Option<u32>,
-        /// The word or phrase, as [`Access::phrase`] takes it.
-        phrase: Vec<u8>,
-    },
-    /// How often a word or phrase occurs.
-    Count {
-        /// The document's number, or all documents.
-        document: Option<u32>,
-        /// The word or phrase, as [`Access::phrase`] takes it.
-        phrase: Vec<u8>,
-    },
-    /// Words drawn at random.
-    Sample {
-        /// The document's number, or all documents.
-        document: Option<u32>,
-        /// How many.
-        count: u64,
-        /// What the draw depends on.
-        seed: u64,
-    },
+    Extract { document: u32, offset: u64, length: u64 },
+    /// Where a word or phrase is, as [`Access::phrase`] takes it.
+    Search { document: Option<u32>, phrase: Vec<u8> },
+    /// How often a word or phrase occurs, as [`Access::phrase`] takes it.
+    Count { document: Option<u32>, phrase: Vec<u8> },
+    /// So many words drawn at random; the draw depends on `seed`.
+    Sample { document: Option<u32>, count: u64, seed: u64 },
 }
 
 /// What came of an operation.
@@ -105,13 +82,13 @@ impl Access {
         let counts = operations.iter().filter(is_count).count();
         // Whoever needs what could not be loaded meets the error again.
         if words >= MANY_WORDS {
-            let _ = self.load_words();
+            let _ =
+                (0..self.segment_count()).try_for_each(|number| self.segment(number)?.load_words());
         }
         if counts >= MANY_COUNTS && !self.counts_words() {
             let _ = self.derive_counts();
         }
-        let mut results: Vec<Option<Result<Outcome>>> = Vec::new();
-        results.resize_with(operations.len(), || None);
+        let mut results: Vec<Option<Result<Outcome>>> = operations.iter().map(|_| None).collect();
         let at_once = operations.len() / (TIMES_A_THREAD * rayon::current_num_threads());
         let done: Vec<Vec<(u32, Result<Outcome>)>> = self
             .in_order(operations)
@@ -133,11 +110,8 @@ impl Access {
                             continue;
                         }
                         for &number in run {
-                            if let Some(result) =
-                                self.run_alone(&operations[number as usize], reader)
-                            {
-                                done.push((number, result));
-                            }
+                            let result = self.run_alone(&operations[number as usize], reader);
+                            done.extend(result.map(|result| (number, result)));
                         }
                     }
                     done
@@ -200,10 +174,6 @@ impl Access {
         Ok(())
     }
 
-    fn load_words(&self) -> Result<()> {
-        (0..self.segment_count()).try_for_each(|number| self.segment(number)?.load_words())
-    }
-
     /// Runs extracts: those within one part of a document in groups, others one by one.
     fn run_extracts(
         &self,
@@ -219,23 +189,18 @@ impl Access {
             else {
                 unreachable!("only extracts are given")
             };
+            let is_whole = |part: &Part| {
+                let end = part.offset + part.bytes;
+                end - offset >= length || end == self.documents()[document as usize].bytes
+            };
+            let is_short = length <= LONGEST_IN_GROUP && length > 0;
             let part = self.part_at(document, offset).ok().flatten();
-            let (Some(part), true) = (part, length <= LONGEST_IN_GROUP && length > 0) else {
-                done.extend(
-                    self.run_alone(&operations[number as usize], reader)
-                        .map(|result| (number, result)),
-                );
+            let Some(part) = part.filter(|part| is_short && is_whole(part)) else {
+                let result = self.run_alone(&operations[number as usize], reader);
+                done.extend(result.map(|result| (number, result)));
                 continue;
             };
             let left = part.offset + part.bytes - offset;
-            let ends = part.offset + part.bytes == self.documents()[document as usize].bytes;
-            if left < length && !ends {
-                done.extend(
-                    self.run_alone(&operations[number as usize], reader)
-                        .map(|result| (number, result)),
-                );
-                continue;
-            }
             if group.first().is_some_and(|(_, first, _)| first.segment != part.segment)
                 || group.len() == GROUP
             {
@@ -263,8 +228,9 @@ impl Access {
             Err(_) => {
                 // Each of them meets the error again, and tells it.
                 for (number, part, request) in group {
-                    let result = reader.read_part_alone(part, request.number, request.length);
-                    done.push((*number, result.map(Outcome::Bytes)));
+                    let mut bytes = Vec::new();
+                    let read = reader.read_part(part, request.number, request.length, &mut bytes);
+                    done.push((*number, read.map(|()| Outcome::Bytes(bytes))));
                 }
                 return;
             }

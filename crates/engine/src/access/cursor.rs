@@ -16,12 +16,12 @@ pub(super) struct Cursor<'a> {
     /// Parts of the document, and which of them it is in.
     parts: &'a [Part],
     part: usize,
-    segment: &'a Segment,
+    pub(super) segment: &'a Segment,
     slices: Cow<'a, Slices<'a>>,
     /// The place in the root, and below it in each rule: what can be gone through, and where it is.
     root: (Range<usize>, usize),
     rules: Vec<(Range<usize>, usize)>,
-    token: u32,
+    pub(super) token: u32,
     /// Where the token starts in the document.
     offset: u64,
 }
@@ -74,14 +74,6 @@ impl<'a> Cursor<'a> {
     /// The number of the segment that it is in.
     pub(super) fn segment_number(&self) -> usize {
         self.parts[self.part].segment as usize
-    }
-
-    pub(super) fn segment(&self) -> &'a Segment {
-        self.segment
-    }
-
-    pub(super) fn token(&self) -> u32 {
-        self.token
     }
 
     /// Where its word starts in the document.

@@ -24,7 +24,6 @@ use tadoc_gpu::device::Mark;
 
 use super::batch::{Operation, Outcome};
 use super::search::push;
-use super::segment::Segment;
 use super::{Access, Part};
 use crate::analyzer::Analyzer;
 use crate::error::{Error, Result};
@@ -53,56 +52,6 @@ pub struct DeviceAccess {
 
 fn unsupported(what: &str) -> Error {
     Error::Gpu(tadoc_gpu::Error::Unsupported { what: what.to_owned() })
-}
-
-/// A segment as plain rows of numbers.
-struct Rows<'s> {
-    tokens: (&'s [u8], &'s [u32]),
-    word_starts: Vec<u32>,
-    rule_starts: Vec<u32>,
-    bodies: Vec<u32>,
-    root: Vec<u32>,
-    document_starts: Vec<u32>,
-}
-
-impl<'s> Rows<'s> {
-    fn new(segment: &'s Segment) -> Result<Self> {
-        let slices = segment.slices()?;
-        let starts = segment.tokens().map_words(|_, tokens| Some(tokens.start))?;
-        let rules = slices.rule_count();
-        let rule_starts = (0..rules).into_par_iter().map(|rule| slices.body(rule).start as u32);
-        let mut rule_starts: Vec<u32> = rule_starts.collect();
-        rule_starts.push(slices.bodies_length() as u32);
-        let documents = segment.document_count();
-        let document_starts = (0..documents).map(|place| segment.document_root(place).start as u32);
-        Ok(Self {
-            tokens: segment.tokens().all()?.joined(),
-            word_starts: starts.into_iter().chain([segment.word_token_count()]).collect(),
-            rule_starts,
-            bodies: (0..slices.bodies_length())
-                .into_par_iter()
-                .map(|at| slices.body_symbol(at))
-                .collect(),
-            root: (0..slices.root_length())
-                .into_par_iter()
-                .map(|place| slices.root(place))
-                .collect(),
-            document_starts: document_starts.chain([slices.root_length() as u32]).collect(),
-        })
-    }
-
-    fn text(&self, text_bytes: u64) -> SegmentText<'_> {
-        SegmentText {
-            token_bytes: self.tokens.0,
-            token_ends: self.tokens.1,
-            word_starts: &self.word_starts,
-            rule_starts: &self.rule_starts,
-            bodies: &self.bodies,
-            root: &self.root,
-            document_starts: &self.document_starts,
-            text_bytes,
-        }
-    }
 }
 
 /// What of a batch goes to one segment, each with the number of its operation.
@@ -194,21 +143,42 @@ impl DeviceAccess {
     }
 
     fn load(&self, number: usize) -> Result<tadoc_gpu::Result<ResidentText>> {
-        let rows = Rows::new(self.access.segment(number)?)?;
-        let text_bytes = self.access.corpus.summary().segments[number].text_bytes;
-        Ok(ResidentText::load(&self.device, &rows.text(text_bytes)))
+        let segment = self.access.segment(number)?;
+        let slices = segment.slices()?;
+        let (token_bytes, token_ends) = segment.tokens().all()?.joined();
+        let mut word_starts = segment.tokens().map_words(|_, tokens| Some(tokens.start))?;
+        word_starts.push(segment.word_token_count());
+        let rules = 0..slices.rule_count();
+        let rule_starts = rules.into_par_iter().map(|rule| slices.body(rule).start as u32);
+        let mut rule_starts: Vec<u32> = rule_starts.collect();
+        rule_starts.push(slices.bodies_length() as u32);
+        let bodies = (0..slices.bodies_length()).into_par_iter().map(|at| slices.body_symbol(at));
+        let root = (0..slices.root_length()).into_par_iter().map(|place| slices.root(place));
+        let documents = 0..segment.document_count();
+        let document_starts = documents.map(|place| segment.document_root(place).start as u32);
+        let document_starts = document_starts.chain([slices.root_length() as u32]);
+        let text = SegmentText {
+            token_bytes,
+            token_ends,
+            word_starts: &word_starts,
+            rule_starts: &rule_starts,
+            bodies: &bodies.collect::<Vec<u32>>(),
+            root: &root.collect::<Vec<u32>>(),
+            document_starts: &document_starts.collect::<Vec<u32>>(),
+            text_bytes: self.access.corpus.summary().segments[number].text_bytes,
+        };
+        Ok(ResidentText::load(&self.device, &text))
     }
 
     /// Runs operations and gives their results in the same order; one that fails does not stop the others. Extracts see what was
     /// inserted; after an insert, words can no longer be asked for.
     pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
         self.start_batch();
-        let mut results: Vec<Option<Result<Outcome>>> = Vec::new();
-        results.resize_with(operations.len(), || None);
+        let mut results: Vec<Option<Result<Outcome>>> = operations.iter().map(|_| None).collect();
         let words: Vec<Cow<'_, [u8]>> =
             operations.par_iter().map(|operation| self.single_word(operation)).collect();
-        let mut segments: Vec<OfSegment> = Vec::new();
-        segments.resize_with(self.segments.len(), OfSegment::default);
+        let mut segments: Vec<OfSegment> =
+            self.segments.iter().map(|_| OfSegment::default()).collect();
         let mut rest = Vec::new();
         for (number, operation) in operations.iter().enumerate() {
             match self.place(operation, number, &words[number], &mut segments) {
@@ -324,8 +294,7 @@ impl DeviceAccess {
             at = at.saturating_sub(of_part);
         }
         if offset > bytes {
-            let name = access.documents()[document as usize].name.clone();
-            return Err(Error::OffsetPastEnd { name, offset, bytes });
+            return Err(access.past_end(document, offset, bytes));
         }
         Ok(stretches)
     }
@@ -489,8 +458,7 @@ impl DeviceAccess {
         let together = in_sequence(&inserts, |document| self.bytes(document));
         let together = together.map_err(|OutsideDocument { number, bytes }| {
             let (document, offset, _) = inserts[number];
-            let name = self.access.documents()[document as usize].name.clone();
-            Error::OffsetPastEnd { name, offset: offset.unwrap_or(bytes), bytes }
+            self.access.past_end(document, offset.unwrap_or(bytes), bytes)
         })?;
         let edits: Vec<Edit<'_>> = together
             .iter()
@@ -525,10 +493,8 @@ impl DeviceAccess {
             }
             at = at.saturating_sub(of_part);
         }
-        found.filter(|_| offset <= Some(bytes)).ok_or_else(|| {
-            let name = self.access.documents()[document as usize].name.clone();
-            Error::OffsetPastEnd { name, offset: offset.unwrap_or(0), bytes }
-        })
+        let found = found.filter(|_| offset <= Some(bytes));
+        found.ok_or_else(|| self.access.past_end(document, offset.unwrap_or(0), bytes))
     }
 }
 

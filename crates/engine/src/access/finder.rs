@@ -132,23 +132,15 @@ impl<'p> Finder<'p> {
             // No token is empty, whatever an index says.
             return self.pass(bytes.max(1));
         };
-        match occurrences {
-            Some(occurrences) if !occurrences.is_in(symbol) => self.pass(bytes),
-            Some(occurrences) => match occurrences.list(rule) {
-                Some(list) => {
-                    into.extend(list.iter().map(|offset| self.at.saturating_add(*offset)));
-                    self.pass(bytes.max(list.len() as u64))
-                }
-                None => {
-                    self.stack.push(slices.body(rule));
-                    Ok(())
-                }
-            },
-            None => {
-                self.stack.push(slices.body(rule));
-                Ok(())
-            }
+        if occurrences.is_some_and(|occurrences| !occurrences.is_in(symbol)) {
+            return self.pass(bytes);
         }
+        if let Some(list) = occurrences.and_then(|occurrences| occurrences.list(rule)) {
+            into.extend(list.iter().map(|offset| self.at.saturating_add(*offset)));
+            return self.pass(bytes.max(list.len() as u64));
+        }
+        self.stack.push(slices.body(rule));
+        Ok(())
     }
 
     /// Goes past some bytes. Past the end of its part a search of right lengths never comes.

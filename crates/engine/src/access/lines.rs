@@ -4,6 +4,7 @@
 
 use super::segment::Measure;
 use super::{Access, Part};
+use crate::corpus::count_newlines;
 use crate::error::Result;
 
 impl Access {
@@ -92,25 +93,20 @@ impl Access {
     fn newlines_in(&self, segment: &super::Segment, symbol: u32, bytes: u64) -> Result<u64> {
         let slices = segment.slices()?;
         let (mut symbol, mut left, mut newlines) = (symbol, bytes, 0);
-        while let Some(rule) = slices.rule_of(symbol) {
-            let mut inside = None;
+        'down: while let Some(rule) = slices.rule_of(symbol) {
             for at in slices.body(rule) {
                 let child = slices.body_symbol(at);
                 let length = slices.bytes(child);
                 if left < length {
-                    inside = Some(child);
-                    break;
+                    symbol = child;
+                    continue 'down;
                 }
                 left -= length;
                 newlines += slices.newlines(child);
             }
-            match inside {
-                Some(child) => symbol = child,
-                None => return Ok(newlines),
-            }
+            return Ok(newlines);
         }
         let token = segment.token(symbol)?;
-        let first = &token[..token.len().min(left as usize)];
-        Ok(newlines + memchr::memchr_iter(b'\n', first).count() as u64)
+        Ok(newlines + count_newlines(&token[..token.len().min(left as usize)]))
     }
 }

@@ -240,8 +240,8 @@ impl Access {
 
     /// The number in the archive of a segment that an index in it has, and that is not loaded yet.
     fn mapped(&self, number: usize) -> Option<usize> {
-        let most = match self.source {
-            Source::Archive(most) => most,
+        let most = match &self.source {
+            Source::Archive(most) => *most,
             #[cfg(feature = "pool")]
             Source::Pool(_) => return None,
         };
@@ -349,11 +349,14 @@ impl Access {
 
     fn check_offset(&self, document: u32, offset: u64) -> Result<()> {
         self.parts_of_document(document)?;
-        let Document { name, bytes, .. } = &self.documents()[document as usize];
-        if offset > *bytes {
-            return Err(Error::OffsetPastEnd { name: name.clone(), offset, bytes: *bytes });
-        }
-        Ok(())
+        let bytes = self.documents()[document as usize].bytes;
+        if offset > bytes { Err(self.past_end(document, offset, bytes)) } else { Ok(()) }
+    }
+
+    /// An offset is past the end of a document that has so many bytes.
+    fn past_end(&self, document: u32, offset: u64, bytes: u64) -> Error {
+        let name = self.documents()[document as usize].name.clone();
+        Error::OffsetPastEnd { name, offset, bytes }
     }
 
     /// At most `length` bytes of a document from `offset` on; fewer where it ends before that. O(depth + length).

@@ -548,11 +548,11 @@ impl<'a> SegmentSearch<'a> {
             if !go(cursor)? {
                 return Ok(false);
             }
-            let tokens = self.phrase.tokens(cursor.segment_number(), cursor.segment().tokens())?;
-            if is_one_of(&tokens[term], cursor.token()) {
+            let tokens = self.phrase.tokens(cursor.segment_number(), cursor.segment.tokens())?;
+            if is_one_of(&tokens[term], cursor.token) {
                 return Ok(true);
             }
-            let word = cursor.segment().tokens().word(cursor.token())?;
+            let word = cursor.segment.tokens().word(cursor.token)?;
             if !self.phrase.passes_over(word) {
                 return Ok(false);
             }

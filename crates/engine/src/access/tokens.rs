@@ -97,12 +97,6 @@ impl Blocks {
         Ok((self.get(block)?, (token - self.first_tokens[block]) as usize))
     }
 
-    /// The tokens among which a word is, if it is one.
-    fn range_of(&self, word: &[u8]) -> Option<Range<u32>> {
-        let block = self.dictionary.block_of_word(word)?;
-        Some(self.first_tokens[block]..self.first_tokens[block + 1])
-    }
-
     fn word_number(&self, token: u32) -> u32 {
         match self.dictionary.form_of_token(token) {
             TokenForm::Bare(word) | TokenForm::Spaced(word) => word,
@@ -285,7 +279,9 @@ impl TokenStore {
     /// The first token of a word, by a search in its block or among all.
     fn search(&self, word: &[u8]) -> Result<Option<u32>> {
         let range = match &self.source {
-            Source::Blocks(blocks) => blocks.range_of(word),
+            Source::Blocks(Blocks { dictionary, first_tokens, .. }) => dictionary
+                .block_of_word(word)
+                .map(|block| first_tokens[block]..first_tokens[block + 1]),
             Source::Elsewhere(_) => Some(0..self.word_tokens),
         };
         let Some(Range { start: mut low, end }) = range else { return Ok(None) };

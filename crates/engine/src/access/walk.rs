@@ -125,20 +125,8 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    /// `length` bytes of a part from a place of the segment's text on.
-    pub(super) fn read_part_alone(
-        &mut self,
-        part: &Part,
-        text: u64,
-        length: usize,
-    ) -> Result<Vec<u8>> {
-        let mut bytes = Vec::new();
-        self.read_part(part, text, length, &mut bytes)?;
-        Ok(bytes)
-    }
-
     /// Appends `length` bytes of a part from a place of the segment's text on.
-    fn read_part(
+    pub(super) fn read_part(
         &mut self,
         part: &Part,
         text: u64,

@@ -238,9 +238,15 @@ impl Backends {
     ) -> Result<Run> {
         let answered = self.backend(choice)?.answer(view, task, limits)?;
         let (device, pool) = match choice {
-            Choice::Auto | Choice::Cpu => (None, None),
+            #[cfg(feature = "gpu")]
             Choice::Gpu => (self.device_name(), None),
-            Choice::Pool => self.pool_report(),
+            #[cfg(feature = "pool")]
+            Choice::Pool => {
+                let pool = self.pool.as_ref();
+                let path = pool.map(|pool| pool.path().display().to_string());
+                (path, pool.and_then(PoolFile::report))
+            }
+            _ => (None, None),
         };
         Ok(Run { answered, backend: choice, device, reason, pool })
     }
@@ -248,34 +254,15 @@ impl Backends {
     fn backend(&self, choice: Choice) -> Result<&dyn Backend> {
         match choice {
             Choice::Auto | Choice::Cpu => Ok(&CpuBackend),
-            Choice::Gpu => self.gpu_backend(),
-            Choice::Pool => self.pool_backend(),
+            #[cfg(feature = "gpu")]
+            Choice::Gpu => Ok(self.gpu().map_err(Clone::clone)?),
+            #[cfg(not(feature = "gpu"))]
+            Choice::Gpu => Err(Error::NoGpuBackend),
+            #[cfg(feature = "pool")]
+            Choice::Pool => Ok(self.pool.as_ref().ok_or(Error::NoPool)?),
+            #[cfg(not(feature = "pool"))]
+            Choice::Pool => Err(Error::NoPoolBackend),
         }
-    }
-}
-
-#[cfg(feature = "pool")]
-impl Backends {
-    fn pool_backend(&self) -> Result<&dyn Backend> {
-        let pool = self.pool.as_ref().ok_or(Error::NoPool)?;
-        Ok(pool)
-    }
-
-    /// The pool's path, and what was done in it.
-    fn pool_report(&self) -> (Option<String>, Option<PoolReport>) {
-        let path = self.pool.as_ref().map(|pool| pool.path().display().to_string());
-        (path, self.pool.as_ref().and_then(PoolFile::report))
-    }
-}
-
-#[cfg(not(feature = "pool"))]
-impl Backends {
-    fn pool_backend(&self) -> Result<&dyn Backend> {
-        Err(Error::NoPoolBackend)
-    }
-
-    fn pool_report(&self) -> (Option<String>, Option<PoolReport>) {
-        (None, None)
     }
 }
 
@@ -283,14 +270,6 @@ impl Backends {
 impl Backends {
     fn first_done(&self, _: &View, _: Task) -> (Choice, String) {
         (Choice::Cpu, "this build has no GPU backend".into())
-    }
-
-    fn gpu_backend(&self) -> Result<&dyn Backend> {
-        Err(Error::NoGpuBackend)
-    }
-
-    fn device_name(&self) -> Option<String> {
-        None
     }
 
     /// Batches run on the processor; an error if a GPU is asked for.
@@ -311,10 +290,6 @@ impl Backends {
             tadoc_gpu::Device::open(self.selector.as_deref()).map(tadoc_gpu::GpuBackend::new)
         });
         opened.as_ref()
-    }
-
-    fn gpu_backend(&self) -> Result<&dyn Backend> {
-        Ok(self.gpu().map_err(Clone::clone)?)
     }
 
     fn device_name(&self) -> Option<String> {

@@ -174,12 +174,6 @@ impl<S: Source> Searcher<'_, S> {
         }
     }
 
-    /// Whether a stretch is written out as a whole, as it must be for lines nearby and for those that do not match.
-    fn check_text(&self, stretch: &Stretch) -> Result<Share> {
-        // Its text, and the same again while lines are taken out of it.
-        Ok(self.budget.take(self.bytes(stretch).saturating_mul(2), "a long stretch of lines")?)
-    }
-
     /// Whether all of a stretch can be written out: else only lines that may match are.
     pub(super) fn is_short(&self, stretch: &Stretch) -> bool {
         self.bytes(stretch) <= LONGEST_DENSE
@@ -252,7 +246,9 @@ impl<S: Source> Searcher<'_, S> {
 
     /// Searches a stretch by writing out all of it.
     pub(super) fn dense(&self, stretch: &Stretch) -> Result<Found> {
-        let share = self.check_text(stretch)?;
+        // Its text, and the same again while lines are taken out of it.
+        let bytes = self.bytes(stretch).saturating_mul(2);
+        let share = self.budget.take(bytes, "a long stretch of lines")?;
         let (text, newlines, offset) = self.text(stretch);
         let mut found = self.lines_of(text, newlines, offset);
         found.share = Some(share);

@@ -21,100 +21,32 @@ use crate::Timestamp;
 use crate::access::{Access, Index};
 use crate::error::Result;
 
-/// One operation of a batch. Documents are given by their names.
+/// One operation of a batch. Documents are given by their names; `None` means all of them.
+#[expect(missing_docs, reason = "fields are those of edits and of reads")]
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Operation {
     /// At most `length` bytes of a document from `offset` on.
-    Extract {
-        /// The document.
-        document: Vec<u8>,
-        /// Where they start.
-        offset: u64,
-        /// How many.
-        length: u64,
-    },
-    /// Where a word or phrase is.
-    Search {
-        /// The document, or all documents.
-        document: Option<Vec<u8>>,
-        /// The word or phrase, as [`Access::phrase`] takes it.
-        phrase: Vec<u8>,
-    },
-    /// How often a word or phrase occurs.
-    Count {
-        /// The document, or all documents.
-        document: Option<Vec<u8>>,
-        /// The word or phrase, as [`Access::phrase`] takes it.
-        phrase: Vec<u8>,
-    },
-    /// Words drawn at random.
-    Sample {
-        /// The document, or all documents.
-        document: Option<Vec<u8>>,
-        /// How many.
-        count: u64,
-        /// What the draw depends on.
-        seed: u64,
-    },
+    Extract { document: Vec<u8>, offset: u64, length: u64 },
+    /// Where a word or phrase is, as [`Access::phrase`] takes it.
+    Search { document: Option<Vec<u8>>, phrase: Vec<u8> },
+    /// How often a word or phrase occurs, as [`Access::phrase`] takes it.
+    Count { document: Option<Vec<u8>>, phrase: Vec<u8> },
+    /// So many words drawn at random; the draw depends on `seed`.
+    Sample { document: Option<Vec<u8>>, count: u64, seed: u64 },
     /// Puts bytes into a document, before the byte at `offset`.
-    Insert {
-        /// The document.
-        document: Vec<u8>,
-        /// Where.
-        offset: u64,
-        /// The bytes.
-        text: Vec<u8>,
-    },
+    Insert { document: Vec<u8>, offset: u64, text: Vec<u8> },
     /// Puts bytes at the end of a document.
-    Append {
-        /// The document.
-        document: Vec<u8>,
-        /// The bytes.
-        text: Vec<u8>,
-    },
-    /// Takes bytes out of a document.
-    Delete {
-        /// The document.
-        document: Vec<u8>,
-        /// Where they start.
-        offset: u64,
-        /// How many.
-        length: u64,
-    },
-    /// Puts bytes in the place of others.
-    Replace {
-        /// The document.
-        document: Vec<u8>,
-        /// Where those start that go.
-        offset: u64,
-        /// How many go.
-        length: u64,
-        /// The bytes that come.
-        text: Vec<u8>,
-    },
-    /// A new document.
-    Add {
-        /// Its name.
-        document: Vec<u8>,
-        /// When its file was last modified.
-        modified: Option<Timestamp>,
-        /// Its file's permission bits.
-        mode: Option<u32>,
-        /// Its bytes.
-        text: Vec<u8>,
-    },
+    Append { document: Vec<u8>, text: Vec<u8> },
+    /// Takes `length` bytes out of a document from `offset` on.
+    Delete { document: Vec<u8>, offset: u64, length: u64 },
+    /// Puts bytes in the place of `length` others from `offset` on.
+    Replace { document: Vec<u8>, offset: u64, length: u64, text: Vec<u8> },
+    /// A new document: its name, when its file was last modified and its permission bits.
+    Add { document: Vec<u8>, modified: Option<Timestamp>, mode: Option<u32>, text: Vec<u8> },
     /// Takes a document away.
-    Remove {
-        /// The document.
-        document: Vec<u8>,
-    },
+    Remove { document: Vec<u8> },
     /// Gives a document another name.
-    Rename {
-        /// The document.
-        document: Vec<u8>,
-        /// Its new name.
-        name: Vec<u8>,
-    },
+    Rename { document: Vec<u8>, name: Vec<u8> },
 }
 
 /// What came of an operation.

@@ -490,46 +490,6 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
-        let mut ledger = ledger();
-        ledger.apply(&add("d", b"12345")).unwrap();
-        ledger.apply(&Edit::Remove { document: 1 }).unwrap();
-        let text = b"x";
-        for (edit, expected) in [
-            (
-                Edit::Insert { document: 0, offset: 11, text },
-                "offset 11 is past the end of “a”, which has 10 bytes; offsets count bytes from 0",
-            ),
-            (
-                Edit::Delete { document: 3, offset: 6, length: 0 },
-                "offset 6 is past the end of “d”, which has 5 bytes; offsets count bytes from 0",
-            ),
-            (
-                Edit::Delete { document: 0, offset: 2, length: u64::MAX },
-                "18446744073709551615 bytes from offset 2 on are past the end of “a”, which has 8 from \
-                 there",
-            ),
-            (
-                Edit::Replace { document: 3, offset: 5, length: 1, text },
-                "1 byte from offset 5 on is past the end of “d”, which has 0 from there",
-            ),
-            (Edit::Append { document: 1, text }, "the archive has no document “b”"),
-            (rename(1, "e"), "the archive has no document “b”"),
-            (Edit::Remove { document: 1 }, "the archive has no document “b”"),
-            (
-                Edit::Append { document: 4, text },
-                "there is no document number 4; numbers given so far are below 4",
-            ),
-            (add("c", text), "the archive has a document “c” already"),
-            (rename(0, "d"), "the archive has a document “d” already"),
-            (add("", text), "“” cannot be the name of a document: it is empty"),
-            (rename(0, "a\0"), "“a\0” cannot be the name of a document: it has a NUL in it"),
-        ] {
-            assert_eq!(refused(&mut ledger, edit), expected);
-        }
-    }
-
-    #[test]
     fn there_is_a_longest_document_and_a_largest_corpus() {
         let full = MOST_TEXT - LONGEST_DOCUMENT;
         let mut ledger = Ledger::new(table(&[("all", full), ("long", LONGEST_DOCUMENT - 2)]));

@@ -115,139 +115,17 @@ fn put<'t>(sequence: &mut Vec<Edit<'t>>, document: u32, end: u64, place: &Place<
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
     use crate::update::text::tests::Corpus;
-
-    /// The plain way: for each byte of the old text and for its end, what comes before it and whether it goes.
-    fn plainly(old: &[u8], document: u32, edits: &[Edit<'_>]) -> Vec<u8> {
-        let mut before: Vec<Vec<u8>> = vec![Vec::new(); old.len() + 1];
-        let mut goes = vec![false; old.len()];
-        for edit in edits {
-            let (of, offset, length, text): (_, _, _, &[u8]) = match *edit {
-                Edit::Insert { document, offset, text } => (document, offset, 0, text),
-                Edit::Append { document, text } => (document, old.len() as u64, 0, text),
-                Edit::Delete { document, offset, length } => (document, offset, length, &[]),
-                Edit::Replace { document, offset, length, text } => {
-                    (document, offset, length, text)
-                }
-                _ => panic!("not in a snapshot"),
-            };
-            if of == document {
-                before[offset as usize].extend(text);
-                goes[offset as usize..(offset + length) as usize].fill(true);
-            }
-        }
-        let mut new = Vec::new();
-        for (place, inserted) in before.iter().enumerate() {
-            new.extend(inserted);
-            new.extend(old.get(place).filter(|_| !goes[place]));
-        }
-        new
-    }
-
-    fn applied(old: Vec<Vec<u8>>, edits: &[Edit<'_>]) -> Corpus {
-        let mut corpus = Corpus::new(old);
-        for edit in sequence_of(edits, &corpus.ledger).unwrap() {
-            corpus.apply(&edit).unwrap();
-        }
-        corpus
-    }
-
-    #[test]
-    fn rules_by_example() {
-        let document = 0;
-        for (edits, expected) in [
-            (
-                vec![
-                    Edit::Append { document, text: b"1" },
-                    Edit::Insert { document, offset: 6, text: b"2" },
-                    Edit::Append { document, text: b"3" },
-                    Edit::Insert { document, offset: 0, text: b"4" },
-                    Edit::Insert { document, offset: 0, text: b"5" },
-                ],
-                "45abcdef123",
-            ),
-            (
-                vec![
-                    Edit::Delete { document, offset: 1, length: 3 },
-                    Edit::Insert { document, offset: 3, text: b"2" },
-                    Edit::Insert { document, offset: 2, text: b"1" },
-                    Edit::Delete { document, offset: 2, length: 3 },
-                    Edit::Insert { document, offset: 5, text: b"3" },
-                ],
-                "a123f",
-            ),
-            (
-                vec![
-                    Edit::Insert { document, offset: 2, text: b"1" },
-                    Edit::Replace { document, offset: 2, length: 2, text: b"2" },
-                    Edit::Replace { document, offset: 2, length: 1, text: b"3" },
-                    Edit::Delete { document, offset: 4, length: 2 },
-                ],
-                "ab123",
-            ),
-        ] {
-            let corpus = applied(vec![b"abcdef".to_vec()], &edits);
-            assert_eq!(corpus.document(0), expected.as_bytes());
-        }
-    }
 
     #[test]
     fn inserts_in_one_place_become_one_piece() {
         let insert = |text| Edit::Insert { document: 0, offset: 3, text };
-        let corpus = applied(vec![b"abcdef".to_vec()], &[insert(b"1"), insert(b"2"), insert(b"3")]);
+        let edits = [insert(b"1"), insert(b"2"), insert(b"3")];
+        let mut corpus = Corpus::new(vec![b"abcdef".to_vec()]);
+        for edit in sequence_of(&edits, &corpus.ledger).unwrap() {
+            corpus.apply(&edit).unwrap();
+        }
         assert_eq!(corpus.text.document(0).unwrap().len(), 3);
-    }
-
-    #[test]
-    fn edits_are_checked_against_the_text_before() {
-        let corpus = Corpus::new(vec![b"abc".to_vec()]);
-        let append = Edit::Append { document: 0, text: b"def" };
-        let delete = Edit::Delete { document: 0, offset: 2, length: 2 };
-        let refused = |edits: &[Edit<'_>]| sequence_of(edits, &corpus.ledger).unwrap_err();
-        assert!(matches!(refused(&[append, delete]), Error::RangePastEnd { left: 1, .. }));
-        let append = Edit::Append { document: 1, text: b"def" };
-        assert!(matches!(refused(&[append]), Error::NoSuchNumber { number: 1, next: 1 }));
-        let add = Edit::Add { name: b"0", modified: None, mode: None, text: b"" };
-        let expected = "a batch with snapshot offsets cannot add documents, only change their text";
-        assert_eq!(refused(&[add]).to_string(), expected);
-        for edit in [Edit::Remove { document: 0 }, Edit::Rename { document: 0, name: b"1" }] {
-            assert!(matches!(refused(&[edit]), Error::NotInSnapshot { .. }));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn a_snapshot_is_what_the_plain_way_gives(
-            old in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 1..4),
-            given in prop::collection::vec(
-                (any::<prop::sample::Index>(), any::<(prop::sample::Index, prop::sample::Index)>(), 0..4_u8, "[a-z]{0,5}"),
-                0..30,
-            ),
-        ) {
-            let edits = given.iter().map(|(document, (offset, length), kind, text)| {
-                let document = document.index(old.len());
-                let bytes = old[document].len();
-                let offset = offset.index(bytes + 1);
-                // Short ones, so that many are apart.
-                let length = length.index((bytes - offset).min(6) + 1) as u64;
-                let (document, offset, text) = (document as u32, offset as u64, text.as_bytes());
-                match kind {
-                    0 => Edit::Insert { document, offset, text },
-                    1 => Edit::Append { document, text },
-                    2 => Edit::Delete { document, offset, length },
-                    _ => Edit::Replace { document, offset, length, text },
-                }
-            });
-            let edits: Vec<Edit<'_>> = edits.collect();
-            let corpus = applied(old.clone(), &edits);
-            for (number, old) in (0..).zip(&old) {
-                prop_assert_eq!(corpus.document(number), plainly(old, number, &edits));
-            }
-            let sequence = sequence_of(&edits, &Corpus::new(old).ledger).unwrap();
-            prop_assert!(sequence.len() <= edits.len());
-        }
     }
 }

@@ -126,10 +126,8 @@ impl EditedText {
 
 #[cfg(test)]
 pub(super) mod tests {
-    use std::collections::BTreeMap;
     use std::sync::Arc;
 
-    use proptest::prelude::*;
     use tadoc_core::archive::DocumentTable;
 
     use super::*;
@@ -196,103 +194,5 @@ pub(super) mod tests {
         assert_eq!(numbers, [2, 3]);
         assert_eq!((corpus.document(2), corpus.document(3)), (Vec::new(), Vec::new()));
         assert_eq!(corpus.text.new_bytes(), 9);
-    }
-
-    /// Any edit, also one that is not possible.
-    #[derive(Debug, Clone)]
-    enum Step {
-        Replace { document: u32, offset: u64, length: u64, text: Vec<u8> },
-        Append { document: u32, text: Vec<u8> },
-        Add { name: u8, text: Vec<u8> },
-        Remove { document: u32 },
-        Rename { document: u32, name: u8 },
-    }
-
-    fn step() -> impl Strategy<Value = Step> {
-        let (document, name, text) = (|| 0..12_u32, || b'0'..b'0' + 12, || any::<Vec<u8>>());
-        let text = move || text().prop_map(|text| text.into_iter().take(9).collect::<Vec<u8>>());
-        prop_oneof![
-            6 => (document(), 0..40_u64, 0..9_u64, text()).prop_map(|(document, offset, length, text)| {
-                Step::Replace { document, offset, length, text }
-            }),
-            3 => (document(), text()).prop_map(|(document, text)| Step::Append { document, text }),
-            1 => (name(), text()).prop_map(|(name, text)| Step::Add { name, text }),
-            1 => document().prop_map(|document| Step::Remove { document }),
-            1 => (document(), name()).prop_map(|(document, name)| Step::Rename { document, name }),
-        ]
-    }
-
-    proptest! {
-        #[test]
-        fn documents_are_what_plain_bytes_are(
-            stored in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..50), 0..6),
-            steps in prop::collection::vec(step(), 0..200),
-        ) {
-            let mut corpus = Corpus::new(stored.clone());
-            let mut next = stored.len() as u32;
-            let named = |(number, text): (u32, Vec<u8>)| (number, (vec![b'0' + number as u8], text));
-            let mut model: BTreeMap<u32, (Vec<u8>, Vec<u8>)> =
-                (0..).zip(stored).map(named).collect();
-            for step in steps {
-                let taken = |model: &BTreeMap<u32, (Vec<u8>, Vec<u8>)>, name: u8, but: Option<u32>| {
-                    model.iter().any(|(&number, (other, _))| Some(number) != but && other[..] == [name])
-                };
-                match step {
-                    Step::Replace { document, offset, length, ref text } => {
-                        let edit = match (length, text.len()) {
-                            (0, _) => Edit::Insert { document, offset, text },
-                            (_, 0) => Edit::Delete { document, offset, length },
-                            _ => Edit::Replace { document, offset, length, text },
-                        };
-                        let range = offset as usize..(offset + length) as usize;
-                        let old = model.get_mut(&document).map(|(_, bytes)| bytes);
-                        let old = old.filter(|bytes| range.end <= bytes.len());
-                        let possible = old.is_some();
-                        old.map(|bytes| bytes.splice(range, text.iter().copied()).count());
-                        prop_assert_eq!(corpus.apply(&edit).is_ok(), possible);
-                    }
-                    Step::Append { document, ref text } => {
-                        let old = model.get_mut(&document);
-                        let possible = old.is_some();
-                        old.into_iter().for_each(|(_, bytes)| bytes.extend(text));
-                        prop_assert_eq!(corpus.apply(&Edit::Append { document, text }).is_ok(), possible);
-                    }
-                    Step::Add { name, ref text } => {
-                        let edit = Edit::Add { name: &[name], modified: None, mode: None, text };
-                        let possible = !taken(&model, name, None);
-                        prop_assert_eq!(corpus.apply(&edit).ok(), possible.then_some(Some(next)));
-                        if possible {
-                            model.insert(next, (vec![name], text.clone()));
-                            next += 1;
-                        }
-                    }
-                    Step::Remove { document } => {
-                        let possible = model.remove(&document).is_some();
-                        prop_assert_eq!(corpus.apply(&Edit::Remove { document }).is_ok(), possible);
-                    }
-                    Step::Rename { document, name } => {
-                        let edit = Edit::Rename { document, name: &[name] };
-                        let free = !taken(&model, name, Some(document));
-                        let old = model.get_mut(&document).filter(|_| free);
-                        let possible = old.is_some();
-                        old.into_iter().for_each(|(old, _)| *old = vec![name]);
-                        prop_assert_eq!(corpus.apply(&edit).is_ok(), possible);
-                    }
-                }
-                // Also where the edit was not possible, and has changed nothing.
-                let mut expected: Vec<(&[u8], u32, usize)> =
-                    model.iter().map(|(&number, (name, text))| (&name[..], number, text.len())).collect();
-                expected.sort_unstable();
-                let documents = corpus.ledger.documents();
-                let found = documents.iter().map(|(number, document)| {
-                    (&document.name[..], *number, document.bytes as usize)
-                });
-                prop_assert_eq!(found.collect::<Vec<_>>(), expected);
-            }
-            for (&number, (name, text)) in &model {
-                prop_assert_eq!(&corpus.document(number), text);
-                prop_assert_eq!(corpus.ledger.find(name), Some(number));
-            }
-        }
     }
 }

@@ -104,6 +104,32 @@ fn it_can_be_shared() {
     shared(&english());
 }
 
+#[test]
+fn folding_is_full() {
+    let folded = |text| term(&Analyzer::new().fold_case(true), text).unwrap();
+    assert_eq!(folded("Hello_42"), "hello_42");
+    assert_eq!(folded("Straße"), "strasse");
+    assert_eq!(folded("ΣΊΣΥΦΟΣ Σίσυφος"), "σίσυφοσ σίσυφοσ");
+    assert_eq!(folded("ﬃ İI"), "ffi i\u{307}i");
+}
+
+#[test]
+fn bytes_that_are_not_utf8_stay() {
+    let folding = Analyzer::new().fold_case(true);
+    let folded = |word| folding.term(word).unwrap();
+    assert_eq!(*folded(b"A\xFF\xC3\x89\xE4\xB8B\xC3"), *b"a\xFF\xC3\xA9\xE4\xB8b\xC3");
+    assert_eq!(*folded(b"\xFF"), *b"\xFF");
+}
+
+#[test]
+fn an_unknown_language_is_told_the_known_ones() {
+    let message = "klingon".parse::<Language>().unwrap_err().to_string();
+    assert!(message.contains("\"klingon\""), "{message}");
+    for language in Language::ALL {
+        assert!(message.contains(language.name()), "{message}");
+    }
+}
+
 proptest! {
     /// Folding twice is folding once, and no stemmer panics, whatever the bytes.
     #[test]

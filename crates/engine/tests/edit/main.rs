@@ -1,6 +1,7 @@
 //! Edited archives are what fresh archives of the edited text would be, whatever happens while they are edited.
 //!
 //! - `model`, of the crate `tadoc-testing`: the plain documents that an edited archive is compared with.
+//! - `plain`: edits by themselves and made together, against plain bytes.
 //! - `script`: random operations, with what must come of them.
 //! - `whole`: everything that can be asked of an archive, against the model.
 //! - `random`: random operations over archives of every kind.
@@ -35,6 +36,7 @@ mod device_faults;
 mod faults;
 mod hostile;
 mod kills;
+mod plain;
 mod random;
 mod readers;
 mod recompressed;

@@ -104,15 +104,3 @@ pub fn widened(ranges: &[Range<u64>], unit: u64) -> Vec<Range<u64>> {
     });
     wide
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn ranges_are_widened_and_joined() {
-        let ranges = [9000..9001, 10..20, 30..30, 4096..4097, 5..6];
-        assert_eq!(widened(&ranges, PAGE), [0..12288]);
-        assert_eq!(widened(&[0..1, 128..129], 64), [0..64, 128..192]);
-    }
-}

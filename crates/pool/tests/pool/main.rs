@@ -4,6 +4,7 @@
 mod chain;
 mod hostile;
 mod late;
+mod regions;
 mod simulated;
 mod storage;
 mod tasks;
