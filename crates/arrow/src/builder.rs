@@ -99,7 +99,12 @@ impl BatchBuilder {
             batches.extend(ready);
             open = left;
         }
-        (self.filled, self.open) = (filled as usize, open);
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "fewer than the rows of a batch, which are an usize"
+        )]
+        let filled = filled as usize;
+        (self.filled, self.open) = (filled, open);
         Ok(batches)
     }
 
@@ -121,6 +126,10 @@ impl Maker {
         range: Range<u64>,
         is_last: bool,
     ) -> Result<(Vec<RecordBatch>, Option<Open>)> {
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "at most the rows of a batch, which are an usize"
+        )]
         let count = (range.end - range.start) as usize;
         let mut ready = Vec::new();
         let mut open = open.unwrap_or_else(|| self.start(count));

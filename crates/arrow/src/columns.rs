@@ -121,6 +121,12 @@ fn nanoseconds(time: Timestamp) -> Option<i64> {
     i64::try_from(whole).ok()
 }
 
+/// An offset or a key as a place in memory.
+#[expect(clippy::cast_sign_loss, reason = "offsets and keys are made of lengths")]
+fn place_of(number: i32) -> usize {
+    number as usize
+}
+
 /// Texts behind one another, and where each ends, behind a 0.
 struct Texts {
     bytes: Vec<u8>,
@@ -152,7 +158,7 @@ impl Texts {
 
     /// Where the last text ended.
     fn start(&self) -> usize {
-        *self.offsets.last().expect("behind a 0") as usize
+        place_of(*self.offsets.last().expect("behind a 0"))
     }
 
     /// Ends a text.
@@ -168,7 +174,7 @@ impl Texts {
 
     /// The texts, each with its offsets.
     fn iter(&self) -> impl Iterator<Item = &[u8]> {
-        self.offsets.windows(2).map(|ends| &self.bytes[ends[0] as usize..ends[1] as usize])
+        self.offsets.windows(2).map(|ends| &self.bytes[place_of(ends[0])..place_of(ends[1])])
     }
 
     fn finish(mut self, column: &'static str) -> Result<StringArray> {
@@ -209,8 +215,8 @@ impl Dictionary {
         self.texts.append(value);
         let (bytes, offsets) = (&self.texts.bytes, &self.texts.offsets);
         let text = |key: i32| {
-            let [from, to] = [offsets[key as usize], offsets[key as usize + 1]];
-            &bytes[from as usize..to as usize]
+            let [from, to] = [offsets[place_of(key)], offsets[place_of(key) + 1]];
+            &bytes[place_of(from)..place_of(to)]
         };
         let (added, state) = (&bytes[start..], FixedState::default());
         // Rows of one document, or of one term, follow one another.

@@ -37,6 +37,11 @@
 //! # }
 //! ```
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod batches;
 mod builder;
 mod columns;

@@ -80,10 +80,15 @@ fn ignored_signals() -> u64 {
     digits.and_then(|digits| u64::from_str_radix(digits.trim(), 16).ok()).unwrap_or(0)
 }
 
+#[expect(clippy::cast_sign_loss, reason = "signals are numbered from 1")]
+fn usize_of(signal: i32) -> usize {
+    signal as usize
+}
+
 /// Waits for the first signal, and ends the process.
 fn watch(mut signals: Signals) {
     let Some(signal) = signals.forever().next() else { return };
-    SIGNAL.store(signal as usize, Ordering::SeqCst);
+    SIGNAL.store(usize_of(signal), Ordering::SeqCst);
     let first = Instant::now();
     while HOLDS.load(Ordering::SeqCst) > 0 {
         let has_come_again = signals.pending().next().is_some();
@@ -103,7 +108,7 @@ fn watch(mut signals: Signals) {
 /// hold. Unfinished files are then left to the next process that writes in their place.
 fn handle_without_thread(signal: i32) -> io::Result<()> {
     flag::register_conditional_shutdown(signal, 128 + signal, &NO_HOLDS)?;
-    flag::register_usize(signal, &SIGNAL, signal as usize)?;
+    flag::register_usize(signal, &SIGNAL, usize_of(signal))?;
     Ok(())
 }
 
@@ -132,6 +137,7 @@ pub fn requested() -> bool {
 }
 
 /// The exit code of cancelled work, as shells have it; that of SIGINT if no signal has come.
+#[expect(clippy::cast_possible_truncation, reason = "signals have numbers below 128")]
 pub fn exit_code() -> u8 {
     match SIGNAL.load(Ordering::SeqCst) {
         0 => 128 + SIGINT as u8,

@@ -3,6 +3,11 @@
 //! `arguments` is the command line, `commands` has a module for each subcommand; the other modules are
 //! what they share.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod advice;
 mod arguments;
 mod closed;

@@ -73,6 +73,11 @@ impl Progress {
             self.bar.set_style(style(known));
         }
         if known {
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a position is a whole number, and not below 0"
+            )]
             self.bar.set_position((done as f64 / total as f64 * STEPS as f64) as u64);
         }
         let (began, before) = state.began.unwrap_or((now, 0));

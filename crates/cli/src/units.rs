@@ -4,7 +4,18 @@ use std::time::Duration;
 
 use tadoc::Timestamp;
 
+/// A number of rows or bytes as one in memory, which has as many bits.
+#[expect(clippy::cast_possible_truncation, reason = "tadoc-core builds for 64-bit targets only")]
+pub const fn usize_of(number: u64) -> usize {
+    number as usize
+}
+
 /// A size in bytes such as `512M`, `1GiB`, `1.5G` or `4096`; units are powers of 1024.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a fraction of a byte is dropped; what 64 bits do not hold is an error"
+)]
 pub fn parse_size(text: &str) -> Result<u64, String> {
     let wrong =
         || format!("expected a size such as 512M, 1.5G or 2GiB (powers of 1024), found `{text}`");
@@ -81,6 +92,11 @@ pub fn duration(duration: Duration) -> String {
     } else if seconds < 59.95 {
         format!("{seconds:.1} s")
     } else {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "a duration is not below 0, and `Duration` has its seconds in 64 bits"
+        )]
         let whole = seconds.round() as u64;
         format!("{} min {} s", whole / 60, whole % 60)
     }
@@ -89,6 +105,11 @@ pub fn duration(duration: Duration) -> String {
 /// A duration that is an estimate: `20 s`, `3 min`, `2 h 10 min`.
 pub fn rough_duration(seconds: f64) -> String {
     // Up to a minute in steps of five seconds, but for the last ones.
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "1 or more; what 64 bits do not hold saturates"
+    )]
     let whole = seconds.ceil().max(1.0) as u64;
     match whole {
         0..=9 => format!("{whole} s"),

@@ -50,6 +50,7 @@ impl Stage<'_> {
     pub fn reach(&mut self, done: u64, total: u64) {
         let part =
             u128::from(self.millionths) * u128::from(done.min(total)) / u128::from(total.max(1));
+        #[expect(clippy::cast_possible_truncation, reason = "at most `millionths`")]
         let part = (part as u64).max(self.told);
         self.flag.done.fetch_add(part - self.told, Ordering::Relaxed);
         self.told = part;

@@ -8,6 +8,11 @@
 //! - [`grammar`] knows rules, symbols and documents; not words, files or bytes on disk.
 //! - [`archive`] knows bytes on disk, versions and checksums; nothing above it parses bytes.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 pub mod answer;
 pub mod archive;
 mod array;

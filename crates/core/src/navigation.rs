@@ -6,11 +6,6 @@
 //! What it buys: the way from an offset, a word's number or a line to its place is a look at the samples and a
 //! walk over a few symbols' lengths, and then down the rules.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
-
 use crate::usize_of;
 use rayon::prelude::*;
 

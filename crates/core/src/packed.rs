@@ -4,11 +4,6 @@
 //! mask. [`Numbers`] is for rows of which most are small: a byte each, and those of 255 and above apart; a read of such a
 //! one counts the marks before it in its group of 64.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
-
 use crate::Array;
 use crate::error::{Error, Result};
 use crate::spill::Spill;

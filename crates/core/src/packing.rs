@@ -29,6 +29,10 @@ impl Packing {
     }
 
     /// Bits of a packed sequence.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a sequence is at most `Task::LONGEST_SEQUENCE` long"
+    )]
     pub fn key_bits(self) -> u32 {
         self.n as u32 * self.bits
     }
@@ -42,6 +46,10 @@ impl Packing {
     /// The terms of a packed sequence, the last one first. `digit` gives the `bits` bits above a
     /// number of lower ones.
     #[inline]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "a sequence is at most `Task::LONGEST_SEQUENCE` long"
+    )]
     pub fn terms(self, digit: impl Fn(u32, u32) -> u32) -> impl Iterator<Item = u32> {
         (0..self.n as u32).map(move |place| digit(place * self.bits, self.bits))
     }

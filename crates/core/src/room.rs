@@ -16,6 +16,8 @@ use memmap2::MmapMut;
 use rustix::fs::{FallocateFlags, fallocate};
 use rustix::io::Errno;
 
+use crate::usize_of;
+
 /// The size of a large page.
 const LARGE_PAGE: usize = 2 << 20;
 /// Bytes that a room is aligned to.
@@ -139,7 +141,7 @@ impl SpillFile {
         #[allow(unsafe_code)]
         // SAFETY: the file has no name and its descriptor was not given out, so nobody else writes to it or cuts it.
         let map = unsafe { MmapMut::map_mut(&self.file)? };
-        Ok(Room { row: Row::Mapped { map, start: 0 }, bytes: bytes as usize })
+        Ok(Room { row: Row::Mapped { map, start: 0 }, bytes: usize_of(bytes) })
     }
 }
 

@@ -43,10 +43,11 @@ impl Terms {
         let last = terms.ends.last().copied().unwrap_or(0);
         // In order, so that no term can lead out of the bytes.
         let ascending = terms.ends.is_sorted();
-        if !ascending || last != terms.bytes.len() as u64 || terms.ends.len() > u32::MAX as usize {
+        let fits = ascending && last == terms.bytes.len() as u64;
+        let Some(length) = u32::try_from(terms.ends.len()).ok().filter(|_| fits) else {
             return Err(Error::malformed("the ends of terms do not fit their bytes"));
-        }
-        let numbers = (1..terms.ends.len() as u32).into_par_iter().with_min_len(CHECKED_AT_ONCE);
+        };
+        let numbers = (1..length).into_par_iter().with_min_len(CHECKED_AT_ONCE);
         let wrong = numbers.find_any(|&term| terms.get(term - 1) >= terms.get(term));
         match wrong {
             Some(term) => Err(Error::malformed(format!("term {term} is not above the one before"))),
@@ -55,6 +56,10 @@ impl Terms {
     }
 
     /// How many there are.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "`new` has seen that terms are numbered in 32 bits"
+    )]
     pub fn len(&self) -> u32 {
         self.ends.len() as u32
     }
@@ -174,7 +179,7 @@ impl Network {
             }
             next = (root.end, rules.end);
         }
-        if next != (grammar.root().len() as u32, grammar.rule_count()) {
+        if (next.0 as usize, next.1) != (grammar.root().len(), grammar.rule_count()) {
             return Err(Error::malformed("the parts of a view do not cover it"));
         }
         let ascending = documents.is_sorted_by(|one, other| one < other);

@@ -3,11 +3,6 @@
 //! It is the image that docs/view.md describes, as a whole, and behind it the numbers of its documents. Writing it costs a copy and checksums, opening
 //! it one pass over it.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
-
 use tadoc_core::View;
 use tadoc_core::archive::{ViewImage, open_image};
 use tadoc_core::usize_of;

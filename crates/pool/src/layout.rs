@@ -1,10 +1,5 @@
 //! Header and checkpoints of a pool as bytes, as docs/pool.md describes them. Everything here is a row of 64-bit numbers.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
-
 use tadoc_core::usize_of;
 use xxhash_rust::xxh64::xxh64;
 

@@ -17,6 +17,11 @@
 //!   are those of `tadoc-tasks`.
 //! - `error`: what can go wrong, as facts.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 pub mod backend;
 pub mod error;
 mod image;

@@ -8,11 +8,6 @@
 //! The log has two halves. When one is full, the counters are made durable and records go to the other, so that there is always a half
 //! whose records lead to the last state. A record costs 16 bytes for each counter that changed.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
-
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;

@@ -14,8 +14,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use tadoc_core::Spill;
 use tadoc_core::room::Room;
+use tadoc_core::{Spill, usize_of};
 use tadoc_tasks::Work;
 use xxhash_rust::xxh64::xxh64;
 
@@ -149,7 +149,7 @@ impl Pool {
     fn is_unwritten(&self) -> bool {
         let length = self.space.len();
         length == TABLES_START
-            && self.space.shared::<u8>(0, length as usize).iter().all(|&byte| byte == 0)
+            && self.space.shared::<u8>(0, usize_of(length)).iter().all(|&byte| byte == 0)
     }
 
     fn make(&mut self) -> Result<()> {
@@ -164,7 +164,7 @@ impl Pool {
             self.resize(TABLES_START)?;
         }
         let found = SLOTS.iter().filter_map(|&slot| {
-            Directory::from_words(&self.space.shared(slot, SLOT_BYTES as usize / 8))
+            Directory::from_words(&self.space.shared(slot, usize_of(SLOT_BYTES) / 8))
         });
         self.directory = found.max_by_key(|directory| directory.sequence).unwrap_or_default();
         // What a checkpoint says of places is believed only as far as there is a file.
@@ -360,15 +360,15 @@ impl Pool {
         if table.blocks() == 0 {
             return Vec::new();
         }
-        let bytes = self.space.shared::<u8>(table.offset, table.bytes as usize);
+        let bytes = self.space.shared::<u8>(table.offset, usize_of(table.bytes));
         let mut sums = Vec::with_capacity(table.blocks());
-        for (number, stretch) in bytes.chunks((FETCHED_BLOCKS * BLOCK) as usize).enumerate() {
+        for (number, stretch) in bytes.chunks(usize_of(FETCHED_BLOCKS * BLOCK)).enumerate() {
             let next = table.offset + (number as u64 + 1) * FETCHED_BLOCKS * BLOCK;
             let end = (table.offset + table.bytes).min(next + FETCHED_BLOCKS * BLOCK);
             if next < end {
                 self.space.advise(next..end, Advice::WillNeed);
             }
-            let blocks = stretch.par_chunks(BLOCK as usize).with_max_len(1);
+            let blocks = stretch.par_chunks(usize_of(BLOCK)).with_max_len(1);
             sums.par_extend(blocks.map(|block| xxh64(block, table.identity)));
         }
         sums

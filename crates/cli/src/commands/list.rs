@@ -13,7 +13,7 @@ use crate::failure::Outcome;
 use crate::memory;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, Limit};
-use crate::units;
+use crate::units::{self, usize_of};
 
 /// List the documents of archives
 ///
@@ -99,7 +99,7 @@ impl Rows for Listing<'_> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for document in &self.documents[rows.start as usize..rows.end as usize] {
+        for document in &self.documents[usize_of(rows.start)..usize_of(rows.end)] {
             let (name, bytes) = (Value::Text(document.name), Value::Count(document.bytes));
             if self.columns.len() == 2 {
                 each(&[name, bytes]);
@@ -136,7 +136,7 @@ impl List {
             let listing = Listing::new(&listed, self.long);
             let columns = self.with_archive.columns(listing.columns);
             let mut writer = RowWriter::open(&self.format, columns)?;
-            let archive_of = |row: u64| listed[row as usize].archive;
+            let archive_of = |row: u64| listed[usize_of(row)].archive;
             let write = |rows: &dyn Rows| writer.write(rows);
             self.with_archive.write(columns, &listing, &archive_of, write)?;
             writer.finish()?;
@@ -159,7 +159,7 @@ pub fn table(
     mut limit: Limit,
     to: &mut dyn Write,
 ) -> io::Result<()> {
-    let shown = limit.take(documents.len() as u64) as usize;
+    let shown = usize_of(limit.take(documents.len() as u64));
     for document in &documents[..shown] {
         write!(to, "{:>10}  ", units::size(document.bytes))?;
         if long {

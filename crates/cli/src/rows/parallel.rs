@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use rayon::prelude::*;
 
 use crate::output::Output;
+use crate::units::usize_of;
 use std::io::Write;
 
 /// Calls `make` on every range, on several threads, and `take` with what it made, in the order of ranges,
@@ -57,12 +58,12 @@ pub struct Buffers(Mutex<Vec<Vec<u8>>>);
 impl Buffers {
     fn take(&self) -> Vec<u8> {
         let mut buffers = self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        buffers.pop().unwrap_or_else(|| Vec::with_capacity(BUFFER_BYTES as usize * 3 / 2))
+        buffers.pop().unwrap_or_else(|| Vec::with_capacity(usize_of(BUFFER_BYTES) * 3 / 2))
     }
 
     fn give_back(&self, mut buffer: Vec<u8>) {
         // One that had to grow for very long rows is not kept.
-        if buffer.capacity() <= 16 * BUFFER_BYTES as usize {
+        if buffer.capacity() <= 16 * usize_of(BUFFER_BYTES) {
             buffer.clear();
             self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).push(buffer);
         }

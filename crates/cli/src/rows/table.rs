@@ -22,7 +22,7 @@ use unicode_width::UnicodeWidthStr;
 use super::lines::{Line, Lines};
 use crate::output::Output;
 use crate::screen::{self, Limit, Notation, WIDTH, fit, fit_name, wide};
-use crate::units;
+use crate::units::{self, usize_of};
 
 /// So many rows say how wide columns are.
 const SAMPLE_ROWS: u64 = 2000;
@@ -279,6 +279,11 @@ impl Line for Layout {
 /// A bar of eighths of a column; what is not nothing has at least one.
 fn bar(value: u64, greatest: u64, width: usize) -> String {
     let share = value.min(greatest) as f64 / greatest as f64;
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a bar has whole eighths, and not fewer than 0"
+    )]
     let eighths = ((share * width as f64 * 8.0) as usize).max(usize::from(value > 0));
     let mut bar = "█".repeat(eighths / 8);
     if !eighths.is_multiple_of(8) {
@@ -305,7 +310,7 @@ impl Rows for Held<'_> {
     }
 
     fn visit(&self, rows: std::ops::Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for row in &self.rows[rows.start as usize..rows.end as usize] {
+        for row in &self.rows[usize_of(rows.start)..usize_of(rows.end)] {
             let values: Vec<Value<'_>> = row.iter().map(Cell::value).collect();
             each(&values);
         }

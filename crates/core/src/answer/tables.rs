@@ -12,7 +12,7 @@ use super::columns::{
     SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS, TERM_COUNTS, TERM_DOCUMENTS, TERM_VECTORS,
 };
 use super::{Answer, Column, Entries, Labels, Position, Rows, Value, for_each_run, matrix_columns};
-use crate::{Packing, Result};
+use crate::{Packing, Result, usize_of};
 
 /// Sequences of terms, each packed into an integer of 128 bits.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +53,7 @@ impl Sequences {
 
     /// Appends one that is packed in the same way.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "each half is pushed on its own")]
     pub fn push(&mut self, packed: u128) {
         self.low.push(packed as u64);
         if self.packing.key_bits() > 64 {
@@ -69,6 +70,7 @@ impl Sequences {
     #[inline]
     fn show(&self, labels: Labels<'_>, place: usize, each: impl FnOnce(Value<'_>)) {
         let packed = self.packed(place);
+        #[expect(clippy::cast_possible_truncation, reason = "the bits of one term, at most 32")]
         let digit = |shift, bits| (packed >> shift & ((1_u128 << bits) - 1)) as u32;
         self.packing.show(labels, self.packing.terms(digit), |terms| each(Value::Terms(terms)));
     }
@@ -111,6 +113,7 @@ impl Keys {
 
     /// Appends one that is packed in the same way.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "the key is a term")]
     pub fn push(&mut self, packed: u128) {
         match self {
             Self::Terms(terms) => terms.push(packed as u32),
@@ -268,7 +271,7 @@ impl Rows for TableRows<'_> {
         let labels = self.labels;
         match &self.answer.table {
             Table::Counts(table) => {
-                for row in rows.start as usize..rows.end as usize {
+                for row in usize_of(rows.start)..usize_of(rows.end) {
                     let count = Value::Count(table.counts[row]);
                     table.keys.show(labels, row, |key| each(&[key, count]));
                 }
@@ -285,6 +288,10 @@ impl Rows for TableRows<'_> {
                 });
             }),
             Table::Vectors(table) => for_each_run(&table.ends, rows, |place, entries| {
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "documents are numbered in 32 bits"
+                )]
                 let name = self.name_of(place as u32);
                 for entry in entries {
                     let (item, count) =

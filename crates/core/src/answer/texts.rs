@@ -4,6 +4,7 @@
 //! memory takes to answer, twice a term. [`Texts::ask_ahead`] asks for both some rows before they are shown.
 
 use crate::packed::prefetch;
+use crate::usize_of;
 
 /// How many keys before it is shown a text is asked for; its place is asked for as many keys earlier still. Enough to cover the time that memory takes,
 /// and few enough that what was asked for is still there.
@@ -18,6 +19,7 @@ pub struct Texts<'a> {
 
 impl<'a> Texts<'a> {
     /// How many there are.
+    #[expect(clippy::cast_possible_truncation, reason = "texts are numbered in 32 bits")]
     pub fn len(self) -> u32 {
         self.ends.len() as u32
     }
@@ -35,7 +37,7 @@ impl<'a> Texts<'a> {
     pub fn get(self, number: u32) -> &'a [u8] {
         let number = number as usize;
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.bytes[start as usize..self.ends[number] as usize]
+        &self.bytes[usize_of(start)..usize_of(self.ends[number])]
     }
 
     /// Asks for the memory of what keys need that are shown soon, when the one at `place` is shown; `terms` gives the terms of a key.
@@ -52,7 +54,7 @@ impl<'a> Texts<'a> {
         if let Some(&key) = keys.get(place + AHEAD) {
             for term in terms(key) {
                 let start = (term as usize).checked_sub(1).and_then(|before| self.ends.get(before));
-                prefetch(self.bytes, start.map_or(0, |&start| start as usize));
+                prefetch(self.bytes, start.map_or(0, |&start| usize_of(start)));
             }
         }
     }

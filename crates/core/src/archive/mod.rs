@@ -7,11 +7,6 @@
 //!
 //! Numbers come from files, so a cast that could lose some of one says why it does not.
 
-#![cfg_attr(
-    not(test),
-    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
-)]
-
 mod container;
 pub mod dictionary;
 mod documents;

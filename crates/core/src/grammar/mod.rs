@@ -18,8 +18,10 @@ use crate::spill::Spill;
 
 pub use expand::Expander;
 
-/// Symbols or rules that a thread checks at a time.
+/// Symbols checked by a thread at a time.
 const CHECKED_AT_ONCE: usize = 1 << 14;
+/// Rules checked by a thread at a time.
+const RULES_AT_ONCE: u32 = 1 << 14;
 
 /// What is wrong with a grammar that was put together by hand or read from a file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -118,10 +120,10 @@ impl Grammar {
             (symbols.into(), rule_starts.into(), document_starts.into());
         let total = symbols.len() as u64;
         let rules = (rule_starts.len() as u64).saturating_sub(1);
-        let limit = u64::from(token_count) + rules;
-        if limit > u64::from(u32::MAX) || total > u64::from(u32::MAX) {
-            return Err(GrammarError::TooManySymbols { tokens: u64::from(token_count), rules });
-        }
+        let limit = u64::from(token_count).saturating_add(rules);
+        let limit = u32::try_from(limit).ok().filter(|_| total <= u64::from(u32::MAX));
+        let limit =
+            limit.ok_or(GrammarError::TooManySymbols { tokens: token_count.into(), rules })?;
         let root_end = u64::from(*rule_starts.first().unwrap_or(&u32::MAX));
         check_boundaries("rule", &rule_starts, 0, total, total)?;
         check_boundaries("document", &document_starts, 0, root_end, root_end)?;
@@ -136,7 +138,7 @@ impl Grammar {
         }
         let held = Counted::default();
         let grammar = Self { token_count, symbols, rule_starts, document_starts, held };
-        grammar.check_symbols(limit as u32)?;
+        grammar.check_symbols(limit)?;
         Ok(grammar)
     }
 
@@ -178,11 +180,10 @@ impl Grammar {
             Some((rule, wrong - self.token_count))
         };
         let rules = self.rule_count();
-        let wrong =
-            (0..rules.div_ceil(CHECKED_AT_ONCE as u32)).into_par_iter().find_map_first(|number| {
-                let first = number * CHECKED_AT_ONCE as u32;
-                (first..rules.min(first + CHECKED_AT_ONCE as u32)).find_map(wrong_in)
-            });
+        let wrong = (0..rules.div_ceil(RULES_AT_ONCE)).into_par_iter().find_map_first(|number| {
+            let first = number * RULES_AT_ONCE;
+            (first..rules.min(first.saturating_add(RULES_AT_ONCE))).find_map(wrong_in)
+        });
         match wrong {
             Some((rule, child)) => Err(GrammarError::NotTopological { rule, child }),
             None => Ok(()),
@@ -205,6 +206,10 @@ impl Grammar {
     }
 
     /// How many rules there are; the root is not counted.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "`new` has seen that rules are numbered in 32 bits"
+    )]
     pub fn rule_count(&self) -> u32 {
         (self.rule_starts.len() - 1) as u32
     }

@@ -5,6 +5,7 @@ use std::ops::RangeInclusive;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use super::Storage;
+use crate::usize_of;
 
 /// Bytes that a disk writes as a whole or not at all.
 pub const SECTOR: u64 = 512;
@@ -88,7 +89,7 @@ impl SimulatedStorage {
                     while at < end {
                         let next = end.min((at / SECTOR + 1) * SECTOR);
                         if kept() {
-                            let part = &written[(at - offset) as usize..(next - offset) as usize];
+                            let part = &written[usize_of(at - offset)..usize_of(next - offset)];
                             put(&mut bytes, part, at);
                         }
                         at = next;
@@ -98,19 +99,19 @@ impl SimulatedStorage {
                     least = least.min(*length);
                     most = most.max(*length);
                     if kept() {
-                        bytes.truncate(*length as usize);
+                        bytes.truncate(usize_of(*length));
                     }
                 }
             }
         }
-        bytes.resize(length(least..=most) as usize, 0);
+        bytes.resize(usize_of(length(least..=most)), 0);
         bytes
     }
 }
 
 /// Writes into bytes, with zeros in between where they end before.
 fn put(bytes: &mut Vec<u8>, part: &[u8], offset: u64) {
-    let (start, end) = (offset as usize, offset as usize + part.len());
+    let (start, end) = (usize_of(offset), usize_of(offset) + part.len());
     if bytes.len() < end {
         bytes.resize(end, 0);
     }
@@ -133,7 +134,7 @@ impl Storage for SimulatedStorage {
     fn write_at(&mut self, bytes: &[u8], offset: u64) -> io::Result<()> {
         let mut state = self.state();
         let room = state.room.map_or(u64::MAX, |room| room.saturating_sub(offset));
-        let fits = (bytes.len() as u64).min(room) as usize;
+        let fits = usize_of((bytes.len() as u64).min(room));
         if fits > 0 {
             put(&mut state.current, &bytes[..fits], offset);
             state.unsynced.push(Change::Write { offset, bytes: bytes[..fits].to_vec() });
@@ -149,7 +150,7 @@ impl Storage for SimulatedStorage {
         if state.failing_truncates {
             return Err(io::Error::other("the simulated file cannot be cut"));
         }
-        state.current.resize(length as usize, 0);
+        state.current.resize(usize_of(length), 0);
         state.unsynced.push(Change::Truncate(length));
         Ok(())
     }

@@ -6,6 +6,7 @@ use std::io;
 use std::ops::Range;
 
 use rustix::mm::MapFlags;
+use tadoc_core::usize_of;
 
 use super::mapping::Mapping;
 use super::{Advice, Medium, widened};
@@ -48,8 +49,8 @@ unsafe impl Medium for Dax {
         // Lines of bytes that are gone have nothing to flush.
         ranges.iter_mut().for_each(|range| range.end = range.end.min(self.len()));
         for range in ranges {
-            for line in range.step_by(LINE as usize) {
-                self.flush.line(self.mapping.base().wrapping_add(line as usize));
+            for line in range.step_by(usize_of(LINE)) {
+                self.flush.line(self.mapping.base().wrapping_add(usize_of(line)));
             }
         }
         fence();

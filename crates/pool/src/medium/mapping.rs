@@ -10,6 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::fs::{Advice as FileAdvice, FallocateFlags};
 use rustix::io::Errno;
 use rustix::mm::{Advice as SystemAdvice, MapFlags, ProtFlags};
+use tadoc_core::usize_of;
 
 use super::{Advice, PAGE};
 
@@ -96,7 +97,7 @@ impl Mapping {
         let mut at = from;
         while at < to {
             let some = (to - at).min(zeros.len() as u64);
-            self.file.write_all_at(&zeros[..some as usize], at)?;
+            self.file.write_all_at(&zeros[..usize_of(some)], at)?;
             at += some;
         }
         Ok(())
@@ -118,7 +119,7 @@ impl Mapping {
     /// Where a range of whole pages is, as far as the file goes.
     pub(super) fn pages(&self, range: &Range<u64>) -> (*mut u8, usize) {
         let end = range.end.min(self.len().next_multiple_of(PAGE)).max(range.start);
-        (self.base.wrapping_add(range.start as usize), (end - range.start) as usize)
+        (self.base.wrapping_add(usize_of(range.start)), usize_of(end - range.start))
     }
 
     pub(super) fn settle(&self, range: Range<u64>) {

@@ -19,6 +19,8 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
+use tadoc_core::usize_of;
+
 /// What is made durable at once by an ordinary file, and the unit of what it maps.
 pub const PAGE: u64 = 4096;
 
@@ -58,7 +60,7 @@ pub unsafe trait Medium: Send + Sync {
     unsafe fn write(&self, offset: u64, bytes: &[u8]) -> io::Result<()> {
         // SAFETY: the bytes are there, and nobody else uses them, as the caller says.
         unsafe {
-            let place = self.base().add(offset as usize);
+            let place = self.base().add(usize_of(offset));
             std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len());
         }
         Ok(())

@@ -10,7 +10,7 @@ use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
-use tadoc_core::Array;
+use tadoc_core::{Array, usize_of};
 
 use super::{Advice, Medium};
 
@@ -152,7 +152,7 @@ impl<T: Pod> Place<T> {
         let range = offset..end;
         let mut held = space.held();
         assert!(end <= space.medium.len(), "a region behind the end");
-        let first = space.medium.base().wrapping_add(offset as usize).cast::<T>();
+        let first = space.medium.base().wrapping_add(usize_of(offset)).cast::<T>();
         assert!(first.is_aligned());
         let overlaps =
             |held: &Held| length > 0 && held.range.start < end && offset < held.range.end;
@@ -166,7 +166,7 @@ impl<T: Pod> Place<T> {
     }
 
     fn len(&self) -> usize {
-        (self.range.end - self.range.start) as usize / size_of::<T>()
+        usize_of(self.range.end - self.range.start) / size_of::<T>()
     }
 
     fn numbers(&self) -> &[T] {

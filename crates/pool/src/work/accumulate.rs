@@ -8,7 +8,7 @@ use std::ops::Range;
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
-use tadoc_core::Array;
+use tadoc_core::{Array, usize_of};
 use tadoc_tasks::work::{Counters, Counting, RULES_AT_ONCE, operations_of};
 
 use super::{Found, Phases};
@@ -108,7 +108,7 @@ impl Phases<'_> {
         for level in levels.windows(2) {
             let rules: Vec<Range<u32>> = operations_of(level).collect();
             // Those of a wave that is done were recorded together, but not by as many threads perhaps.
-            let done = state.operations.saturating_sub(before).min(rules.len() as u64) as usize;
+            let done = usize_of(state.operations.saturating_sub(before).min(rules.len() as u64));
             before += rules.len() as u64;
             for wave in rules[done..].chunks(rayon::current_num_threads()) {
                 let values = counters.atomics();
@@ -123,7 +123,7 @@ impl Phases<'_> {
                 // A level of a few rules is much less than an operation may be: the next ones share its record.
                 if rules_waiting < RULES_AT_ONCE && state.operations < operations {
                     for &[index, more] in &added {
-                        let value = || values[index as usize].load(Ordering::Relaxed);
+                        let value = || values[usize_of(index)].load(Ordering::Relaxed);
                         let value = ahead.entry(index).or_insert_with(value);
                         *value = value.wrapping_add(more);
                     }
@@ -136,7 +136,7 @@ impl Phases<'_> {
                 self.record(&mut log, state, &changes, &counters)?;
                 let values = counters.atomics();
                 changes.par_iter().with_min_len(1 << 12).for_each(|&[index, value]| {
-                    values[index as usize].store(value, Ordering::Relaxed);
+                    values[usize_of(index)].store(value, Ordering::Relaxed);
                 });
                 rules_waiting = 0;
                 ahead.clear();

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use rayon::prelude::*;
-use tadoc_core::parallel;
+use tadoc_core::{parallel, usize_of};
 use tadoc_tasks::work::{Append, Block, BlockBuilder, Blocks, CheckBlock, Sections, StoredBlocks};
 use xxhash_rust::xxh64::Xxh64;
 
@@ -119,7 +119,7 @@ fn done(
     operations: usize,
     check: &CheckBlock<'_>,
 ) -> (Vec<bool>, u64) {
-    let bytes = space.shared::<u8>(table.offset, (space.len() - table.offset) as usize);
+    let bytes = space.shared::<u8>(table.offset, usize_of(space.len() - table.offset));
     let blocks = TableBlocks { bytes, operations };
     let end_if_done = |operation: usize| {
         let block = blocks.get(operation)?;
@@ -173,7 +173,7 @@ impl<'b> FoundBlock<'b> {
     /// Where its sections are in the bytes.
     pub(super) fn ranges(&self) -> impl Iterator<Item = Range<usize>> + use<'b> {
         let start = self.start;
-        let place = move |at: u64| (at - start) as usize;
+        let place = move |at: u64| usize_of(at - start);
         self.list
             .chunks_exact(SECTION_WORDS)
             .map(move |section| place(section[0])..place(section[0] + section[1]))
@@ -191,7 +191,7 @@ impl<'b> FoundBlock<'b> {
 fn part(bytes: &[u8], start: u64, place: u64, length: u64) -> Option<Range<usize>> {
     let from = place.checked_sub(start).filter(|_| place.is_multiple_of(ALIGNMENT))?;
     let until = from.checked_add(length).filter(|&until| until <= bytes.len() as u64)?;
-    Some(from as usize..until as usize)
+    Some(usize_of(from)..usize_of(until))
 }
 
 pub(super) fn seed_of(identity: u64, operation: usize) -> u64 {
@@ -294,7 +294,7 @@ struct TableBlocks {
 
 impl TableBlocks {
     fn of(pool: &Pool, table: &Table, operations: usize) -> Self {
-        let bytes = pool.space.shared(table.offset, table.bytes as usize);
+        let bytes = pool.space.shared(table.offset, usize_of(table.bytes));
         Self { bytes, operations }
     }
 
@@ -325,9 +325,9 @@ impl StoredBlocks for TableBlocks {
         let bytes: &[u8] = &self.bytes;
         let directory: &[u64] = bytemuck::cast_slice(&bytes[..8 * BLOCK_WORDS * self.operations]);
         let own = &directory[BLOCK_WORDS * block..][..BLOCK_WORDS];
-        let list = &bytes[own[0] as usize..][..8 * SECTION_WORDS * own[1] as usize];
+        let list = &bytes[usize_of(own[0])..][..8 * SECTION_WORDS * usize_of(own[1])];
         let list: &[u64] = bytemuck::cast_slice(list);
         let place = &list[SECTION_WORDS * section..][..SECTION_WORDS];
-        &bytes[place[0] as usize..][..place[1] as usize]
+        &bytes[usize_of(place[0])..][..usize_of(place[1])]
     }
 }

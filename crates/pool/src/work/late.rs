@@ -14,6 +14,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use bytemuck::Pod;
 use rayon::prelude::*;
+use tadoc_core::usize_of;
 use tadoc_tasks::work::BlockBuilder;
 
 use super::Found;
@@ -244,7 +245,7 @@ impl Making {
         let Table { offset, bytes, identity, .. } = self.table;
         let words = self.pool.space.shared::<u64>(offset + entry(number), BLOCK_WORDS);
         let words = words[..].try_into().expect("as many as were asked for");
-        let bytes = self.pool.space.shared(offset + start, (bytes - start) as usize);
+        let bytes = self.pool.space.shared(offset + start, usize_of(bytes - start));
         Whereabouts { bytes, start, words, seed: seed_of(identity, number) }
     }
 

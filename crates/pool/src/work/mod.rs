@@ -13,8 +13,8 @@ mod append;
 mod fill;
 pub mod late;
 
-use tadoc_core::Array;
 use tadoc_core::room::Room;
+use tadoc_core::{Array, usize_of};
 use tadoc_tasks::work::{
     Append, Blocks, Bytes, CheckBlock, CheckFilled, Counting, Fill, Filling, Storage,
 };
@@ -27,7 +27,7 @@ use crate::pool::Pool;
 use crate::{Persist, Result};
 
 /// Sections of blocks begin at multiples of this.
-pub const BLOCK_ALIGNMENT: usize = crate::layout::ALIGNMENT as usize;
+pub const BLOCK_ALIGNMENT: usize = usize_of(crate::layout::ALIGNMENT);
 /// Operations that are made durable together, for each thread.
 const OPERATIONS_OF_A_THREAD: usize = 4;
 
@@ -109,6 +109,7 @@ impl<'p> Phases<'p> {
         let mut whole = vec![kind as u64, element as u64];
         whole.extend_from_slice(shape);
         let identity = pool.identity(group, place, phase, &whole);
+        #[expect(clippy::cast_possible_truncation, reason = "an element is a type of some bytes")]
         let (name, element) = (phase.to_owned(), element as u32);
         let new = Table { name, kind, element, offset: 0, bytes, identity, sums: 0 };
         let index = pool.directory.of_group(group).start + place;

@@ -18,6 +18,7 @@ use crate::commands::terms::AnalyzerArguments;
 use crate::failure::Outcome;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, in_line, wide};
+use crate::units::usize_of;
 
 /// Snippets have at most so many lines on a terminal, and lines at most so many columns.
 const LINES: usize = 2;
@@ -109,7 +110,7 @@ impl Find {
             };
             let rows = Documents { columns, found: &found, snippets: &snippets };
             if let Some(writer) = &mut writer {
-                let archive_of = |row: u64| found[row as usize].document().archive().0;
+                let archive_of = |row: u64| found[usize_of(row)].document().archive().0;
                 let write = |rows: &dyn Rows| writer.write(rows);
                 self.with_archive.write(with_archive, &rows, &archive_of, write)?;
             }
@@ -143,7 +144,7 @@ impl Rows for Documents<'_> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for place in rows.start as usize..rows.end as usize {
+        for place in usize_of(rows.start)..usize_of(rows.end) {
             let found = &self.found[place];
             let name = Value::Text(found.document().name());
             let score = Value::Real(found.score());

@@ -18,6 +18,7 @@ use crate::failure::Outcome;
 use crate::output::Output;
 use crate::rows::{Format, FormatArguments, RowWriter};
 use crate::screen::{self, Limit, fit, fit_end, fit_name, fit_start, in_line, wide};
+use crate::units::usize_of;
 
 /// So many occurrences are read at a time; the first ones say how wide columns are.
 const BATCH: u64 = 1000;
@@ -155,7 +156,7 @@ impl<'w> Writer<'w> {
     fn take(&mut self, contexts: usize) -> usize {
         match &mut self.to {
             To::Rows(_) => contexts,
-            To::Lines { limit, .. } => limit.take(contexts as u64) as usize,
+            To::Lines { limit, .. } => usize_of(limit.take(contexts as u64)),
         }
     }
 
@@ -163,7 +164,7 @@ impl<'w> Writer<'w> {
         match &mut self.to {
             To::Rows(writer) => {
                 let rows = Contexts { hits, contexts };
-                let archive_of = |row: u64| hits[row as usize].document().archive().0;
+                let archive_of = |row: u64| hits[usize_of(row)].document().archive().0;
                 let write = |rows: &dyn Rows| writer.write(rows);
                 self.with_archive.write(self.columns, &rows, &archive_of, write)
             }
@@ -265,7 +266,7 @@ impl Rows for Contexts<'_> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for row in rows.start as usize..rows.end as usize {
+        for row in usize_of(rows.start)..usize_of(rows.end) {
             let (hit, context) = (&self.hits[row], &self.contexts[row]);
             each(&[
                 Value::Text(hit.document().name()),

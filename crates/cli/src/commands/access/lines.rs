@@ -39,7 +39,7 @@ impl Lines {
     /// The lines counted from 0, of a document that has `count` lines; these matter for bounds below zero only.
     fn resolve(&self, count: u64) -> Range<u64> {
         let before = |bound: Bound| match bound {
-            0.. => bound as u64,
+            0.. => bound.unsigned_abs(),
             below => (count + 1).saturating_sub(below.unsigned_abs()),
         };
         let start = before(self.first).saturating_sub(1);

@@ -11,6 +11,7 @@ use crate::arguments::examples;
 use crate::commands::archives::{ArchiveArguments, DocumentArguments, WithArchive};
 use crate::failure::{Outcome, print_error, print_line};
 use crate::rows::{FormatArguments, RowWriter};
+use crate::units::usize_of;
 
 /// Draw words at random, with the places where they stand
 ///
@@ -70,7 +71,7 @@ impl Sample {
             for words in query.sample(self.count, seed)? {
                 let words = words?;
                 drawn += words.len();
-                let archive_of = |row: u64| words[row as usize].document.archive().0;
+                let archive_of = |row: u64| words[usize_of(row)].document.archive().0;
                 let write = |rows: &dyn Rows| writer.write(rows);
                 self.with_archive.write(columns, &Words(&words), &archive_of, write)?;
             }
@@ -97,7 +98,7 @@ impl Rows for Words<'_> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for drawn in &self.0[rows.start as usize..rows.end as usize] {
+        for drawn in &self.0[usize_of(rows.start)..usize_of(rows.end)] {
             let name = Value::Text(drawn.document.name());
             each(&[name, Value::Count(drawn.offset), Value::Text(&drawn.word)]);
         }

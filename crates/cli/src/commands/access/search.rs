@@ -14,7 +14,7 @@ use crate::commands::archives::{DocumentArguments, WithArchive};
 use crate::commands::terms::AnalyzerArguments;
 use crate::failure::Outcome;
 use crate::rows::{Format, FormatArguments, RowWriter};
-use crate::units;
+use crate::units::{self, usize_of};
 
 /// So many rows are written at a time.
 const BATCH: u64 = 1 << 14;
@@ -181,7 +181,7 @@ impl Rows for Places {
             }
             let name = document.name();
             let before = end - offsets.len() as u64;
-            let own = (at - before) as usize..(rows.end.min(end) - before) as usize;
+            let own = usize_of(at - before)..usize_of(rows.end.min(end) - before);
             offsets[own]
                 .iter()
                 .for_each(|&offset| each(&[Value::Text(name), Value::Count(offset)]));
@@ -211,7 +211,7 @@ impl Count {
             let counts = sought.told(corpus, self.counts(corpus, &query, &sought.phrase()))?;
             if let Some(writer) = &mut writer {
                 let rows = Counts { counts: &counts };
-                let archive_of = |row: u64| &*counts[row as usize].archive;
+                let archive_of = |row: u64| &*counts[usize_of(row)].archive;
                 let write = |rows: &dyn Rows| writer.write(rows);
                 self.with_archive.write(columns, &rows, &archive_of, write)?;
             }
@@ -279,7 +279,7 @@ impl Rows for Counts<'_> {
     }
 
     fn visit(&self, rows: Range<u64>, each: &mut dyn FnMut(&[Value<'_>])) {
-        for row in &self.counts[rows.start as usize..rows.end as usize] {
+        for row in &self.counts[usize_of(rows.start)..usize_of(rows.end)] {
             match &row.document {
                 None => each(&[Value::Count(row.count)]),
                 Some(of) => each(&[Value::Text(of.name()), Value::Count(row.count)]),

@@ -21,7 +21,7 @@ impl Numbered {
 
     /// What the library is given as names of documents.
     pub fn labels(&self) -> impl Iterator<Item = [u8; 4]> {
-        (0..self.documents.len() as u32).map(u32::to_le_bytes)
+        (0..=u32::MAX).zip(&self.documents).map(|(number, _)| number.to_le_bytes())
     }
 
     /// Rows that were labelled so, with archive and name; `columns` has `archive` first.

@@ -110,6 +110,7 @@ impl Encoder {
             ColumnWriter::ByteArrayColumnWriter(to) => {
                 let texts = values.as_string::<i32>();
                 let bytes = Bytes::from_owner(texts.values().clone());
+                #[expect(clippy::cast_sign_loss, reason = "an array has no offsets below 0")]
                 let text =
                     |ends: &[i32]| ByteArray::from(bytes.slice(ends[0] as usize..ends[1] as usize));
                 let texts: Vec<ByteArray> = texts.value_offsets().windows(2).map(text).collect();
