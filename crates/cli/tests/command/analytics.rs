@@ -585,7 +585,7 @@ fn without_temporary_files_tables_take_the_rest_of_memory() {
     };
     let expected = folder.run(&["sequence-count", "c.tdc"]).succeeds();
     // What is too little by itself is the part of the other that tables take before there are files.
-    let (enough, little) = (ask("2M"), ask("256K"));
+    let (enough, little) = (ask("512K"), ask("64K"));
     assert_eq!(enough.status.code(), Some(0));
     assert!(enough.stdout == expected.bytes());
     assert_eq!(little.status.code(), Some(2));
