@@ -4,9 +4,14 @@
 //! texts) to make, at most 16 bytes a symbol. (Random access, which is given its room, chooses by use:
 //! `access::texts`.)
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 use std::ops::Range;
 
-use tadoc_core::Budget;
+use tadoc_core::{Budget, usize_of};
 
 /// Rules of a longer text are not written out.
 const LONGEST_TEXT: u64 = 256;
@@ -53,7 +58,7 @@ impl Texts {
         for rule in (0..count).rev() {
             let start = bytes.len();
             let length = rules.bytes(tokens + rule);
-            if length > LONGEST_TEXT || start + length as usize > room {
+            if length > LONGEST_TEXT || start + usize_of(length) > room {
                 continue;
             }
             let written = rules.body(rule).all(|place| {
@@ -69,9 +74,11 @@ impl Texts {
                 }
                 is_written
             });
-            match written {
-                true => places[rule as usize] = (start as u32, (bytes.len() - start) as u16),
-                false => bytes.truncate(start),
+            // Longer than its rules say, a text may not fit.
+            let length = u16::try_from(bytes.len() - start).ok().filter(|_| written);
+            match u32::try_from(start).ok().zip(length) {
+                Some(place) => places[rule as usize] = place,
+                None => bytes.truncate(start),
             }
         }
         Self { bytes, places }
