@@ -97,3 +97,45 @@ impl Texts {
         self.bytes.len() as u64
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rule of two tokens, and one of two such rules, that say they have one byte.
+    struct TooShort(Vec<u8>);
+
+    impl Rules for TooShort {
+        fn token_count(&self) -> u32 {
+            1
+        }
+
+        fn rule_count(&self) -> u32 {
+            2
+        }
+
+        fn body(&self, rule: u32) -> Range<u32> {
+            2 * rule..2 * rule + 2
+        }
+
+        fn symbol(&self, place: u32) -> u32 {
+            [2, 2, 0, 0][place as usize]
+        }
+
+        fn token(&self, _: u32) -> &[u8] {
+            &self.0
+        }
+
+        fn bytes(&self, _: u32) -> u64 {
+            1
+        }
+    }
+
+    #[test]
+    fn texts_that_do_not_fit_their_numbers_are_not_written_out() {
+        let long = Texts::new(&TooShort(vec![b'a'; 300 * 256]), &Budget::unlimited());
+        assert_eq!((long.get(0), long.get(1), long.bytes()), (None, None, 0));
+        let fits = Texts::new(&TooShort(vec![b'a'; 1 << 14]), &Budget::unlimited());
+        assert_eq!((fits.get(0), fits.get(1)), (None, Some(&vec![b'a'; 1 << 15][..])));
+    }
+}
