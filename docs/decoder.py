@@ -304,6 +304,7 @@ def read_documents(data):
     """The documents, and the digest of each run (6)."""
     reader = Reader(data, "section DOCS")
     count = reader.varint()
+    reader.require(count < 1 << 32, "more documents than 32 bits can number")
 
     def column(what):
         values = read_list(reader)

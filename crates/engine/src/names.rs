@@ -4,6 +4,11 @@
 //! can be stored can be restored. Archives of other programs may have any names; they can be read,
 //! and restoring passes over them.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 use crate::error::{Error, Result};
 
 /// Why no file below a folder can have this name, in words that follow "it" or "its name"; `Ok` if

@@ -5,6 +5,11 @@
 //! can be moved together; of any other folder only a hash is recorded, which a path can be compared
 //! with and which tells nobody where a person keeps files.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Component, Path, PathBuf};
 

@@ -4,9 +4,14 @@
 //! texts) to make, at most 16 bytes a symbol. (Random access, which is given its room, chooses by use:
 //! `access::texts`.)
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 use std::ops::Range;
 
-use tadoc_core::Budget;
+use tadoc_core::{Budget, usize_of};
 
 /// Rules of a longer text are not written out.
 const LONGEST_TEXT: u64 = 256;
@@ -53,7 +58,7 @@ impl Texts {
         for rule in (0..count).rev() {
             let start = bytes.len();
             let length = rules.bytes(tokens + rule);
-            if length > LONGEST_TEXT || start + length as usize > room {
+            if length > LONGEST_TEXT || start + usize_of(length) > room {
                 continue;
             }
             let written = rules.body(rule).all(|place| {
@@ -69,9 +74,11 @@ impl Texts {
                 }
                 is_written
             });
-            match written {
-                true => places[rule as usize] = (start as u32, (bytes.len() - start) as u16),
-                false => bytes.truncate(start),
+            // Longer than its rules say, a text may not fit.
+            let length = u16::try_from(bytes.len() - start).ok().filter(|_| written);
+            match u32::try_from(start).ok().zip(length) {
+                Some(place) => places[rule as usize] = place,
+                None => bytes.truncate(start),
             }
         }
         Self { bytes, places }
@@ -88,5 +95,47 @@ impl Texts {
     /// How many bytes all texts have.
     pub(crate) fn bytes(&self) -> u64 {
         self.bytes.len() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A rule of two tokens, and one of two such rules, that say they have one byte.
+    struct TooShort(Vec<u8>);
+
+    impl Rules for TooShort {
+        fn token_count(&self) -> u32 {
+            1
+        }
+
+        fn rule_count(&self) -> u32 {
+            2
+        }
+
+        fn body(&self, rule: u32) -> Range<u32> {
+            2 * rule..2 * rule + 2
+        }
+
+        fn symbol(&self, place: u32) -> u32 {
+            [2, 2, 0, 0][place as usize]
+        }
+
+        fn token(&self, _: u32) -> &[u8] {
+            &self.0
+        }
+
+        fn bytes(&self, _: u32) -> u64 {
+            1
+        }
+    }
+
+    #[test]
+    fn texts_that_do_not_fit_their_numbers_are_not_written_out() {
+        let long = Texts::new(&TooShort(vec![b'a'; 300 * 256]), &Budget::unlimited());
+        assert_eq!((long.get(0), long.get(1), long.bytes()), (None, None, 0));
+        let fits = Texts::new(&TooShort(vec![b'a'; 1 << 14]), &Budget::unlimited());
+        assert_eq!((fits.get(0), fits.get(1)), (None, Some(&vec![b'a'; 1 << 15][..])));
     }
 }

@@ -186,6 +186,9 @@ const DOCUMENT: usize = size_of::<Document>() + size_of::<Vec<u8>>() + 24;
 pub(super) fn decode(section: &[u8], budget: &Budget) -> Result<DocumentTable> {
     let mut reader = Reader::new(section, "section DOCS");
     let count = reader.varint()?;
+    if u32::try_from(count).is_err() {
+        return Err(reader.malformed(format!("{count} documents, which have numbers of 32 bits")));
+    }
     let list = |reader: &mut Reader<'_>, what: &str| {
         let list = integers::read(reader, budget, WHAT)?;
         if list.len() as u64 != count {
@@ -334,6 +337,18 @@ mod tests {
         integers::write(&mut section, std::iter::repeat_n(0, count));
         section.extend_from_slice(&[0; 4]);
         section
+    }
+
+    #[test]
+    fn more_documents_than_numbers_are_refused() {
+        let refusal = |count: u64| {
+            let mut section = Vec::new();
+            put_varint(&mut section, count);
+            section.extend_from_slice(&section_of_names(&[], &[])[1..]);
+            decode(&section).unwrap_err().to_string()
+        };
+        assert!(refusal(1 << 32).contains("numbers of 32 bits"), "{}", refusal(1 << 32));
+        assert!(refusal((1 << 32) - 1).contains("0 names of 4294967295 documents"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! that they share. A backend that answers batches elsewhere takes the same operations and gives the same outcomes.
 
 use rayon::prelude::*;
-use tadoc_core::Share;
+use tadoc_core::{Share, usize_of};
 
 use super::occurrences::Occurrences;
 use super::phrase::Phrase;
@@ -142,7 +142,13 @@ impl Access {
             let text = self.segment_starts[segment as usize] + text_start + (offset - first);
             let total = self.corpus.summary().text_bytes;
             let share = text as f64 / total.max(1) as f64;
-            kind * BUCKETS + ((share * BUCKETS as f64) as usize).min(BUCKETS - 1)
+            #[expect(
+                clippy::cast_possible_truncation,
+                clippy::cast_sign_loss,
+                reason = "a share of the buckets, and the last one at most"
+            )]
+            let bucket = ((share * BUCKETS as f64) as usize).min(BUCKETS - 1);
+            kind * BUCKETS + bucket
         };
         let buckets: Vec<usize> = operations.iter().map(bucket_of).collect();
         let mut starts = vec![0_u32; 3 * BUCKETS + 1];
@@ -208,7 +214,7 @@ impl Access {
                 group.clear();
             }
             let text = part.text_start + (offset - part.offset);
-            let length = length.min(left) as usize;
+            let length = usize_of(length.min(left));
             group.push((number, part, Request { number: text, end: 0, length }));
         }
         self.run_group(&group, reader, pipeline, done);

@@ -10,7 +10,7 @@ use tadoc_core::archive::{WordDocuments, WordDocumentsBuilder};
 use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WIDEST_LENGTH, WORDS_EVERY};
 use tadoc_core::packed::{Numbers, Packed};
 use tadoc_core::parallel::{self, Idle};
-use tadoc_core::{Budget, Grammar, Share, Spill, SpillVec};
+use tadoc_core::{Budget, Grammar, Share, Spill, SpillVec, usize_of};
 
 use super::segment::{Measure, Segment, Slices};
 use super::tokens::TokenStore;
@@ -277,7 +277,7 @@ pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
     let mut lists = spill.filled([0; 2], found.len());
     for entry in &found[..] {
         let place = &mut next[word_of(entry)];
-        lists[*place as usize] = *entry;
+        lists[usize_of(*place)] = *entry;
         *place += 1;
     }
     drop(found);
@@ -286,10 +286,11 @@ pub(super) fn word_documents(segment: &Segment) -> Result<WordDocuments> {
     let (mut start, mut list) = (0, Vec::new());
     for &end in &next[..words] {
         list.clear();
-        let own = lists[start..end as usize].iter();
+        let own = lists[start..usize_of(end)].iter();
+        #[expect(clippy::cast_possible_truncation, reason = "the lower half is the document")]
         list.extend(own.map(|&[entry, count]| (entry as u32, count)));
         builder.push(&list);
-        start = end as usize;
+        start = usize_of(end);
     }
     Ok(builder.finish()?)
 }

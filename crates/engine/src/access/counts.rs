@@ -84,6 +84,10 @@ impl<'a> Counts<'a> {
         Ok(counts)
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "at most the terms of the phrase, and these at most `MOST_TERMS`"
+    )]
     fn keep(&mut self, rule: usize, passed: &Passed) {
         self.inside[rule] = passed.count;
         let behind_first = self.terms.len() - 1;

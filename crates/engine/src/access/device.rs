@@ -15,6 +15,7 @@ use std::time::Duration;
 use hashbrown::HashMap;
 use rayon::prelude::*;
 use tadoc_core::archive::journal::Edit;
+use tadoc_core::usize_of;
 use tadoc_gpu::Device;
 use tadoc_gpu::access::{
     ALL, Extract, Extracts, InSequence, Insert, Inserts, OutsideDocument, ResidentText,
@@ -240,12 +241,12 @@ impl DeviceAccess {
     ) -> Result<bool> {
         if let &Operation::Extract { document, offset, length } = operation {
             for (part, start, length) in self.stretches(document, offset, length)? {
-                let extract = Extract {
-                    document: part.place,
-                    // A part is in a segment on the device, which has less than 4 GiB.
-                    offset: start as u32,
-                    length: length as u32,
-                };
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "a segment on the device has less than 4 GiB"
+                )]
+                let extract =
+                    Extract { document: part.place, offset: start as u32, length: length as u32 };
                 segments[part.segment as usize].extracts.push((number, extract));
             }
             return Ok(true);
@@ -357,7 +358,7 @@ impl DeviceAccess {
         let requests = Extracts::upload(&self.device, &requests)?;
         let (bytes, starts) = self.timed(|| resident.extract(&requests))?.download()?;
         for ((operation, _), ends) in extracts.iter().zip(starts.windows(2)) {
-            let found = &bytes[ends[0] as usize..ends[1] as usize];
+            let found = &bytes[usize_of(ends[0])..usize_of(ends[1])];
             if let Some(Ok(Outcome::Bytes(into))) = &mut results[*operation] {
                 into.extend_from_slice(found);
             }
@@ -392,7 +393,7 @@ impl DeviceAccess {
         let parts = self.access.parts_of_segment(number);
         let lists: Vec<Vec<(u32, Vec<u64>)>> = starts
             .par_windows(2)
-            .map(|ends| by_documents(&places[ends[0] as usize..ends[1] as usize], parts))
+            .map(|ends| by_documents(&places[usize_of(ends[0])..usize_of(ends[1])], parts))
             .collect();
         for ((operation, _), lists) in asked.iter().zip(lists) {
             if let Some(Ok(Outcome::Offsets(into))) = &mut results[*operation] {
@@ -417,6 +418,10 @@ impl DeviceAccess {
             if self.segments[segment as usize].is_none() {
                 return Err(unsupported("inserts into a segment that has no room to stay there"));
             }
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "a segment on the device has less than 4 GiB"
+            )]
             let offset = offset.map(|offset| offset as u32);
             of_segments[segment as usize].push((part, Insert { document: place, offset, text }));
         }

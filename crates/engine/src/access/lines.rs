@@ -2,6 +2,8 @@
 //!
 //! Newlines are measured like bytes: a sample of the root, the newlines of a few symbols, and a way down.
 
+use tadoc_core::usize_of;
+
 use super::segment::Measure;
 use super::{Access, Part};
 use crate::corpus::count_newlines;
@@ -68,7 +70,7 @@ impl Access {
         let symbol = slices.root(found.place);
         let (token, left, inner) = slices.descend(Measure::Newlines, symbol, number - found.before);
         let token = segment.token(token)?;
-        let at = memchr::memchr_iter(b'\n', token).nth(left as usize).unwrap_or(0) as u64;
+        let at = memchr::memchr_iter(b'\n', token).nth(usize_of(left)).unwrap_or(0) as u64;
         let text = slices.before(Measure::Bytes, found.place) + inner + at + 1;
         Ok(text.saturating_sub(part.text_start) + part.offset)
     }
@@ -107,6 +109,6 @@ impl Access {
             return Ok(newlines);
         }
         let token = segment.token(symbol)?;
-        Ok(newlines + count_newlines(&token[..token.len().min(left as usize)]))
+        Ok(newlines + count_newlines(&token[..token.len().min(usize_of(left))]))
     }
 }

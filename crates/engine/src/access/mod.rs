@@ -23,6 +23,11 @@
 //! # }
 //! ```
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod batch;
 mod build;
 mod counts;
@@ -208,6 +213,7 @@ impl Access {
             let segment = self.segment(number)?;
             let share =
                 u128::from(room) * u128::from(segment.symbol_bytes()) / u128::from(symbols.max(1));
+            #[expect(clippy::cast_possible_truncation, reason = "a share of `room`")]
             segment.load_texts(share as u64)?;
         }
         Ok(())
@@ -312,11 +318,11 @@ impl Access {
     }
 
     /// The parts of a document.
-    fn parts_of_document(&self, document: u32) -> Result<&[Part]> {
-        let document = document as usize;
+    fn parts_of_document(&self, number: u32) -> Result<&[Part]> {
+        let document = number as usize;
         if document >= self.documents().len() {
             let documents = self.documents().len() as u64;
-            return Err(Error::BadChoice { number: document as u32, documents });
+            return Err(Error::BadChoice { number, documents });
         }
         Ok(&self.parts
             [self.first_parts[document] as usize..self.first_parts[document + 1] as usize])
@@ -412,6 +418,10 @@ impl Access {
             loop {
                 buffer.clear();
                 let wanted = (document.bytes - at).min(PIECE as u64);
+                #[expect(
+                    clippy::cast_possible_truncation,
+                    reason = "documents are numbered in 32 bits"
+                )]
                 reader.read(place as u32, at, wanted, &mut buffer)?;
                 at += buffer.len() as u64;
                 // A document that ends early has another digest.

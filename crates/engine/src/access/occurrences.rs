@@ -168,6 +168,7 @@ impl Occurrences {
         Ok(())
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "not more lists than rules")]
     fn add(
         &mut self,
         segment: &Segment,

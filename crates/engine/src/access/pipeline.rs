@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use tadoc_core::navigation::{BYTES_EVERY, WORDS_EVERY};
+use tadoc_core::usize_of;
 
 use super::segment::{Measure, Segment, Slices};
 use super::texts::Texts;
@@ -183,9 +184,9 @@ impl Way {
                 return false;
             }
             self.reached = true;
-            self.inner = self.skip as usize;
+            self.inner = usize_of(self.skip);
         }
-        let bytes = ground.slices.bytes(symbol) as usize;
+        let bytes = usize_of(ground.slices.bytes(symbol));
         if ground.slices.rule_of(symbol).is_none() {
             ground.tokens.prefetch(symbol);
         }

@@ -6,8 +6,8 @@
 
 use std::ops::Range;
 
-use tadoc_core::Share;
 use tadoc_core::packed::Packed;
+use tadoc_core::{Share, usize_of};
 
 use super::segment::{Segment, Slices};
 use crate::error::Result;
@@ -54,6 +54,10 @@ impl Postings {
             for place in 0..slices.root_length() {
                 let symbol = slices.root(place);
                 if wanted(symbol) {
+                    #[expect(
+                        clippy::cast_possible_truncation,
+                        reason = "a segment has fewer than 2^32 symbols"
+                    )]
                     visit(symbol, rules + place as u32);
                 }
             }
@@ -81,12 +85,16 @@ impl Postings {
     }
 
     /// All rules that have any of the tokens, children first, and all places of the root that do, ascending.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "users are rules and places, and fewer than 2^32"
+    )]
     pub(super) fn reach(&self, slices: &Slices<'_>, tokens: &[Range<u32>], room: &mut Reached) {
         let (starts, users) = (self.starts.slice(), self.users.slice());
         room.reset(slices.rule_count() as usize);
         let visit = |symbol: u32, room: &mut Reached| {
             let (start, end) = (starts.get(symbol as usize), starts.get(symbol as usize + 1));
-            for at in start as usize..end as usize {
+            for at in usize_of(start)..usize_of(end) {
                 match users.get(at).checked_sub(self.rules) {
                     None => room.see(users.get(at) as u32),
                     Some(place) => room.places.push(place as u32),

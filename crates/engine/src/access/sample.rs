@@ -4,7 +4,7 @@
 //! from the same documents, on any machine and with any index.
 
 use rayon::prelude::*;
-use tadoc_core::{Share, parallel};
+use tadoc_core::{Share, parallel, usize_of};
 
 use super::pipeline::{GROUP, Pipeline, Request};
 use super::segment::Measure;
@@ -96,7 +96,7 @@ impl Draws {
             own.iter_mut().for_each(|(draw, _)| *draw -= first);
             let found = access.words_of(stretches, own)?;
             for ((_, number), word) in own.iter().zip(found) {
-                sampled[*number as usize] = Sampled { archive, ..word };
+                sampled[usize_of(*number)] = Sampled { archive, ..word };
             }
             first = end;
         }
@@ -260,6 +260,7 @@ impl Random {
     }
 
     /// A number below a limit, each as likely as any other: those that would make some likelier are drawn again.
+    #[expect(clippy::cast_possible_truncation, reason = "each half is used on its own")]
     fn below(&mut self, limit: u64) -> u64 {
         let refused = limit.wrapping_neg() % limit;
         loop {

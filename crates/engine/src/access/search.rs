@@ -594,6 +594,10 @@ impl<'a> SegmentSearch<'a> {
                 reached.places.clear();
                 for place in self.places(part) {
                     if occurrences.look(self.segment, &self.slices, self.slices.root(place))? {
+                        #[expect(
+                            clippy::cast_possible_truncation,
+                            reason = "a segment has fewer than 2^32 symbols"
+                        )]
                         reached.places.push(place as u32);
                     }
                 }

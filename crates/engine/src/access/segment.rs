@@ -11,7 +11,7 @@ use memchr::memmem;
 use tadoc_core::archive::{Archive, Index, WordDocuments};
 use tadoc_core::navigation::{BYTES_EVERY, NEWLINES_EVERY, Navigation, WORDS_EVERY};
 use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
-use tadoc_core::{Budget, Share};
+use tadoc_core::{Budget, Share, usize_of};
 
 use super::build;
 use super::texts::Texts;
@@ -190,7 +190,7 @@ impl Segment {
     /// The places of a document in the root.
     pub fn document_root(&self, document: usize) -> Range<usize> {
         let starts = &self.navigation.document_starts;
-        starts.get(document) as usize..starts.get(document + 1) as usize
+        usize_of(starts.get(document))..usize_of(starts.get(document + 1))
     }
 
     /// How much of what is measured a document has. O(1).
@@ -360,6 +360,7 @@ impl<'s> Slices<'s> {
 
     /// The symbol at a place of the root.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "symbols are numbered in 32 bits")]
     pub fn root(&self, place: usize) -> u32 {
         self.root.get(place) as u32
     }
@@ -390,6 +391,7 @@ impl<'s> Slices<'s> {
 
     /// How many rules there are.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "symbols are numbered in 32 bits")]
     pub fn rule_count(&self) -> u32 {
         self.rule_bytes.len() as u32
     }
@@ -398,7 +400,7 @@ impl<'s> Slices<'s> {
     #[inline]
     pub fn body(&self, rule: u32) -> Range<usize> {
         let rule = rule as usize;
-        self.rule_starts.get(rule) as usize..self.rule_starts.get(rule + 1) as usize
+        usize_of(self.rule_starts.get(rule))..usize_of(self.rule_starts.get(rule + 1))
     }
 
     /// How many symbols all rules have.
@@ -409,6 +411,7 @@ impl<'s> Slices<'s> {
 
     /// A symbol of a rule.
     #[inline]
+    #[expect(clippy::cast_possible_truncation, reason = "symbols are numbered in 32 bits")]
     pub fn body_symbol(&self, at: usize) -> u32 {
         self.bodies.get(at) as u32
     }
@@ -555,6 +558,11 @@ impl<'s> Slices<'s> {
 
 /// Where a sample would be if samples were evenly apart.
 #[inline]
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a share of the last place; a wrong guess is corrected"
+)]
 fn guess(samples: &PackedSlice<'_>, number: u64) -> usize {
     let last = samples.len() - 1;
     let share = number as f64 / samples.get(last).max(1) as f64;

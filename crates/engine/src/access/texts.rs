@@ -5,6 +5,7 @@
 
 use rayon::prelude::*;
 use tadoc_core::packed::{Packed, prefetch};
+use tadoc_core::usize_of;
 
 use super::segment::{Segment, Slices};
 use super::walk;
@@ -65,7 +66,7 @@ impl Texts {
             })?;
         }
         let most = bytes.len() as u64 + 1;
-        bytes.resize(bytes.len() + LONGEST as usize, 0);
+        bytes.resize(bytes.len() + usize_of(LONGEST), 0);
         Ok(Self { starts: Packed::new(starts.into_iter(), most), bytes: bytes.into() })
     }
 
@@ -82,9 +83,9 @@ impl Texts {
     /// Appends the text of a rule that is written out, and whose length is known.
     #[inline]
     pub(super) fn append(&self, rule: u32, length: u64, into: &mut Vec<u8>) {
-        let start = self.starts.get(rule as usize) as usize - 1;
-        let end = into.len() + length as usize;
-        into.extend_from_slice(&self.bytes[start..start + LONGEST as usize]);
+        let start = usize_of(self.starts.get(rule as usize)) - 1;
+        let end = into.len() + usize_of(length);
+        into.extend_from_slice(&self.bytes[start..start + usize_of(LONGEST)]);
         into.truncate(end);
     }
 
@@ -97,8 +98,8 @@ impl Texts {
     /// Asks for the memory of the text of a rule that is written out.
     #[inline]
     pub(super) fn prefetch_bytes(&self, rule: u32) {
-        let start = self.starts.get(rule as usize) as usize - 1;
+        let start = usize_of(self.starts.get(rule as usize)) - 1;
         prefetch(&self.bytes, start);
-        prefetch(&self.bytes, start + LONGEST as usize / 2);
+        prefetch(&self.bytes, start + usize_of(LONGEST) / 2);
     }
 }

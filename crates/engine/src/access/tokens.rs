@@ -67,6 +67,7 @@ impl Blocks {
             while block + 1 < count && first_tokens[block + 1] <= entry << SHARED {
                 block += 1;
             }
+            #[expect(clippy::cast_possible_truncation, reason = "not more blocks than tokens")]
             block_of.push(block as u32);
         }
         let blocks = (0..count).map(|_| OnceLock::new()).collect();

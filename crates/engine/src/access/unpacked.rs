@@ -39,6 +39,10 @@ impl Unpacked {
         if ends.last().is_some_and(|&end| end > u32::MAX.into()) {
             return Err(malformed("the words of a segment have more than 4 GiB"));
         }
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "the last end is the highest, and was checked"
+        )]
         let ends = ends.spill().collect(ends.iter().map(|&end| end as u32));
         bytes.reserve_exact(SHORT);
         bytes.extend_from_slice(&[0; SHORT]);
@@ -125,14 +129,13 @@ impl FirstTokens {
     #[cfg(feature = "pool")]
     pub(super) fn new(tokens: u32, firsts: &[u32]) -> Self {
         let mut marks = vec![0_u64; (tokens as usize).div_ceil(GROUP)];
-        firsts
-            .iter()
-            .for_each(|&first| marks[first as usize / GROUP] |= 1 << (first % GROUP as u32));
+        firsts.iter().for_each(|&first| marks[first as usize / GROUP] |= 1 << (first % u64::BITS));
         let before = marks.iter().scan(0, |words, marks| {
             let next = *words + marks.count_ones();
             Some(std::mem::replace(words, next))
         });
         let before: Vec<u32> = before.collect();
+        #[expect(clippy::cast_possible_truncation, reason = "not more words than tokens")]
         Self { marks: marks.into(), before: before.into(), tokens, words: firsts.len() as u32 }
     }
 
@@ -151,7 +154,7 @@ impl FirstTokens {
             holds
         });
         let groups = tokens.div_ceil(GROUP as u64);
-        let last = marks.last().map_or(0, |marks| u64::from(GROUP as u32 - marks.leading_zeros()));
+        let last = marks.last().map_or(0, |marks| u64::from(u64::BITS - marks.leading_zeros()));
         let whole = counted
             && [marks.len() as u64, before.len() as u64] == [groups; 2]
             && count == words
@@ -160,6 +163,10 @@ impl FirstTokens {
             && marks.first().is_none_or(|marks| marks & 1 == 1)
             && groups.saturating_sub(1) * GROUP as u64 + last <= tokens;
         if whole {
+            #[expect(
+                clippy::cast_possible_truncation,
+                reason = "`whole` has tokens in 32 bits, and not more words than tokens"
+            )]
             Ok(Self { marks, before, tokens: tokens as u32, words: words as u32 })
         } else {
             Err(malformed("tokens whose words are counted wrongly"))
@@ -189,15 +196,14 @@ impl FirstTokens {
     pub(super) fn word_number(&self, token: u32) -> u32 {
         let group = token as usize / GROUP;
         // Those up to the token itself.
-        let here = self.marks[group] << (GROUP as u32 - 1 - token % GROUP as u32);
+        let here = self.marks[group] << (u64::BITS - 1 - token % u64::BITS);
         self.before[group] + here.count_ones() - 1
     }
 
     /// All tokens, cut where a word begins.
     pub(super) fn cuts(&self) -> Vec<Range<u32>> {
         let marks = &self.marks[..];
-        let is_first =
-            |token: &u32| marks[*token as usize / GROUP] >> (token % GROUP as u32) & 1 == 1;
+        let is_first = |token: &u32| marks[*token as usize / GROUP] >> (token % u64::BITS) & 1 == 1;
         let begins = (0..self.tokens).step_by(TOKENS_AT_ONCE as usize);
         let mut cuts: Vec<u32> =
             begins.filter_map(|begin| (begin..self.tokens).find(is_first)).collect();

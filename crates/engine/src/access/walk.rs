@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use tadoc_core::usize_of;
+
 use super::segment::{Measure, Segment, Slices};
 use super::{Access, PIECE, Part};
 use crate::error::Result;
@@ -115,8 +117,8 @@ impl<'a> Reader<'a> {
             let wanted = end.min(part.offset + part.bytes) - at;
             let before = into.len();
             // Tokens are copied with a few bytes more than they have.
-            into.reserve(wanted.min(PIECE as u64) as usize + ROOM);
-            self.read_part(&part, part.text_start + (at - part.offset), wanted as usize, into)?;
+            into.reserve(usize_of(wanted.min(PIECE as u64)) + ROOM);
+            self.read_part(&part, part.text_start + (at - part.offset), usize_of(wanted), into)?;
             if into.len() == before {
                 return Err(too_short());
             }
@@ -155,7 +157,7 @@ impl<'a> Reader<'a> {
                     let before = into.len();
                     tokens.append(symbol, into)?;
                     if skip > 0 {
-                        into.drain(before..into.len().min(before + skip as usize));
+                        into.drain(before..into.len().min(before + usize_of(skip)));
                         skip = 0;
                     }
                     if into.len() >= full {

@@ -88,6 +88,7 @@ impl Comparison {
         });
         let mut steps: Vec<Step> =
             asked.iter().map(|&place| Step { place, asked: true, check: Check::Nothing }).collect();
+        #[expect(clippy::cast_possible_truncation, reason = "documents are numbered in 32 bits")]
         let mut touched: Vec<usize> = asked
             .iter()
             .filter_map(|&place| numbers.map_or(Some(place as u32), |numbers| numbers[place]))

@@ -4,8 +4,8 @@
 
 use std::ops::Range;
 
-use tadoc_core::Error;
 use tadoc_core::archive::Archive;
+use tadoc_core::{Error, usize_of};
 
 use super::{Corpus, Decoded};
 use crate::error::Result;
@@ -79,7 +79,7 @@ impl Segment {
                 let from = range.start.saturating_sub(offset);
                 let to = bytes.min(range.end - offset);
                 into.extend_from_slice(
-                    &self.decoded.tokens.get(symbol)[from as usize..to as usize],
+                    &self.decoded.tokens.get(symbol)[usize_of(from)..usize_of(to)],
                 );
                 offset += bytes;
             }

@@ -1,5 +1,10 @@
 //! An open archive: what it holds, and its documents given back.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod copies;
 mod decoded;
 pub(crate) mod digests;
@@ -15,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use tadoc_core::archive::journal::Journal;
 use tadoc_core::archive::{Archive, Dictionary, DocumentTable, Index, PieceHasher, Summary};
-use tadoc_core::{Budget, Grammar, MemoryLimit, Spill, parallel};
+use tadoc_core::{Budget, Grammar, MemoryLimit, Spill, parallel, usize_of};
 
 use self::digests::Comparison;
 use self::expand::Segment;
@@ -465,8 +470,8 @@ impl Corpus {
         let segments = &self.summary().segments;
         let mut parts = Vec::new();
         for (number, segment) in segments.iter().enumerate() {
-            let first = segment.first_document as usize;
-            let range = first..first + segment.documents as usize;
+            let first = usize_of(segment.first_document);
+            let range = first..first + usize_of(segment.documents);
             let start = documents.partition_point(|&document| document < range.start);
             let end = documents.partition_point(|&document| document < range.end);
             if start < end {
@@ -481,7 +486,7 @@ impl Corpus {
     /// Whether a document that is in a segment ends there.
     pub(crate) fn ends_in(&self, segment: usize, document: usize) -> bool {
         let next = self.summary().segments.get(segment + 1);
-        next.is_none_or(|next| next.first_document as usize != document)
+        next.is_none_or(|next| usize_of(next.first_document) != document)
     }
 }
 

@@ -1,6 +1,8 @@
 //! Where documents are in segments: a long one may go on from one segment to the next.
 
-use crate::error::Result;
+use tadoc_core::usize_of;
+
+use crate::error::{Error, Result};
 use crate::{Document, SegmentInfo};
 
 /// A document, or what of it is in one segment.
@@ -18,24 +20,33 @@ pub(crate) struct Part {
 }
 
 /// The parts of documents, and the first one of each document: by their lengths and those of the segments.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "there are fewer than 2^32 parts, and so documents and segments"
+)]
 pub(crate) fn parts_of(
     documents: &[Document],
     segments: &[SegmentInfo],
 ) -> Result<(Vec<Part>, Vec<u32>)> {
+    // There are at most as many parts as documents and segments.
+    if documents.len() as u64 + segments.len() as u64 > u64::from(u32::MAX) {
+        let most = u32::MAX.into();
+        return Err(Error::TooMany { what: "documents and segments of an archive", most });
+    }
     let mut parts = Vec::with_capacity(documents.len());
     let mut first_parts = Vec::with_capacity(documents.len() + 1);
     // Bytes of a document that were in segments before.
     let mut offset = 0;
     for (number, segment) in segments.iter().enumerate() {
         let mut text_start = 0;
-        let first = segment.first_document as usize;
+        let first = usize_of(segment.first_document);
         for place in 0..segment.documents {
-            let document = first + place as usize;
+            let document = first + usize_of(place);
             let last = place + 1 == segment.documents;
             let goes_on = last
                 && segments
                     .get(number + 1)
-                    .is_some_and(|next| next.first_document as usize == document);
+                    .is_some_and(|next| usize_of(next.first_document) == document);
             // A document that ends here has what is left of it; one that goes on has what is left of the segment.
             let left = documents[document].bytes.checked_sub(offset);
             let bytes = match goes_on {

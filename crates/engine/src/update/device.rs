@@ -32,6 +32,10 @@ pub(super) fn sequence_of<'t>(
             return offsets::sequence_of(edits, ledger);
         }
         // Checked: no further than the end of the document.
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "within the document, which has less than 4 GiB"
+        )]
         inserts.push(Insert { document, offset: offset.map(|offset| offset as u32), text });
     }
     let lengths: Vec<u32> = (0..ledger.next_number())

@@ -59,6 +59,7 @@ struct Found<'t> {
 
 impl<'t> EditedDictionary<'t> {
     /// `used` says which stored tokens are; those below `word_tokens` have a word.
+    #[expect(clippy::cast_possible_truncation, reason = "tokens are numbered in 32 bits")]
     pub(super) fn new(
         tokens: &'t Tokens,
         word_tokens: u32,
@@ -117,6 +118,7 @@ impl<'t> EditedDictionary<'t> {
     }
 
     /// Appends the next token; gives its number.
+    #[expect(clippy::cast_possible_truncation, reason = "tokens are numbered in 32 bits")]
     fn push(&mut self, token: Key<'t>) -> u32 {
         let number = self.line_ends.len() as u32;
         if token.is_separator {
@@ -140,6 +142,7 @@ impl<'t> EditedDictionary<'t> {
         number
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "tokens are numbered in 32 bits")]
     pub(super) fn token_count(&self) -> u32 {
         self.line_ends.len() as u32
     }

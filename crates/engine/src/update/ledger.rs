@@ -67,6 +67,7 @@ impl Ledger {
         let stored = &self.stored.documents;
         let place = stored.binary_search_by(|document| document.name[..].cmp(name)).ok()?;
         let keeps = |entry: &Entry| entry.there && entry.name.is_none();
+        #[expect(clippy::cast_possible_truncation, reason = "documents are numbered in 32 bits")]
         let number = place as u32;
         self.touched.get(&number).is_none_or(keeps).then_some(number)
     }
@@ -123,6 +124,7 @@ impl Ledger {
     }
 
     /// The number that the next document to be added gets: more than all numbers that were given.
+    #[expect(clippy::cast_possible_truncation, reason = "documents are numbered in 32 bits")]
     pub(crate) fn next_number(&self) -> u32 {
         (self.stored_count() + self.added.len()) as u32
     }

@@ -14,6 +14,11 @@
 //! `recompress` writes the archive anew, and `digests` has those of the documents that have
 //! changed.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod batch;
 #[cfg(feature = "gpu")]
 mod device;

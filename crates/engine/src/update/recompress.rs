@@ -13,7 +13,7 @@ use tadoc_core::archive::journal::ArchiveLock;
 use tadoc_core::archive::{
     Archive, ArchiveWriter, EncodedDictionary, EncodedSegment, Summary, Tokens,
 };
-use tadoc_core::{Grammar, MemoryLimit, parallel};
+use tadoc_core::{Grammar, MemoryLimit, parallel, usize_of};
 
 use super::digests::digests;
 use super::editor::{Editor, OpenArchive};
@@ -350,7 +350,7 @@ fn cut(
     separators: &[bool; 256],
 ) -> Vec<SegmentPart> {
     let (length, starts) = (grammar.root().len(), grammar.document_starts());
-    let parts = (grammar.symbols().len() as u64).div_ceil(most_symbols).max(1) as usize;
+    let parts = usize_of((grammar.symbols().len() as u64).div_ceil(most_symbols).max(1));
     if parts == 1 {
         return vec![SegmentPart { grammar: grammar.clone(), first_document: 0 }];
     }
@@ -361,6 +361,7 @@ fn cut(
         }
         tokens.get(symbol)
     };
+    #[expect(clippy::cast_possible_truncation, reason = "a grammar has fewer than 2^32 symbols")]
     let is_safe = |place: usize| {
         let before = token_at_the_edge(grammar.root()[place - 1], <[u32]>::last).last();
         let behind = token_at_the_edge(grammar.root()[place], <[u32]>::first).first();

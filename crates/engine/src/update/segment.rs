@@ -13,7 +13,7 @@ use std::sync::Arc;
 use tadoc_core::archive::{Dictionary, EncodedDictionary, Tokens};
 use tadoc_core::grammar::Slices;
 use tadoc_core::parallel;
-use tadoc_core::{Array, Budget, Grammar, Share};
+use tadoc_core::{Array, Budget, Grammar, Share, usize_of};
 
 use super::dictionary::{EditedDictionary, UNUSED};
 use super::edited::{EDITED, Elsewhere};
@@ -252,7 +252,7 @@ impl<'s> Cutter<'s> {
             } else if let Some(rule) = self.grammar.rule_of(symbol) {
                 cursor.enter(self.grammar.body(rule));
             } else {
-                let here = (range.end - cursor.offset) as usize;
+                let here = usize_of(range.end - cursor.offset);
                 self.tail.extend_from_slice(&self.tokens.get(symbol)[..here]);
                 break;
             }
@@ -296,7 +296,7 @@ impl<'s> Cutter<'s> {
                     let bytes = self.tokens.get(symbol);
                     let end = (range.end - cursor.offset).min(bytes.len() as u64);
                     self.work.grow(end - inside, EDITED)?;
-                    self.loose.extend_from_slice(&bytes[inside as usize..end as usize]);
+                    self.loose.extend_from_slice(&bytes[usize_of(inside)..usize_of(end)]);
                     if end < bytes.len() as u64 {
                         // The next piece may start in the same token.
                         return Ok(false);

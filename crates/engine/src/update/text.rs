@@ -6,7 +6,7 @@
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use tadoc_core::archive::journal::Edit;
-use tadoc_core::{Counted, Share};
+use tadoc_core::{Counted, Share, usize_of};
 
 use super::ledger::Ledger;
 use super::pieces::{Piece, Pieces, Source};
@@ -79,7 +79,7 @@ impl EditedText {
 
     pub(crate) fn new_text(&self, piece: Piece) -> &[u8] {
         debug_assert_eq!(piece.source(), Source::New);
-        &self.new_text[piece.start() as usize..piece.end() as usize]
+        &self.new_text[usize_of(piece.start())..usize_of(piece.end())]
     }
 
     /// How much new text there is, with that which is no longer used.

@@ -8,6 +8,11 @@
 //! A view of all words and documents can be stored beside its archive ([`store`]); it is then mapped, and views with an
 //! analyzer or of some documents are made from it.
 
+#![cfg_attr(
+    not(test),
+    warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod segment;
 mod terms;
 
@@ -16,7 +21,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use tadoc_core::archive::{open_view, write_view};
-use tadoc_core::{Grammar, Network, Part, Share, Spill, SpillVec, Terms, View};
+use tadoc_core::{Grammar, Network, Part, Share, Spill, SpillVec, Terms, View, usize_of};
 
 use self::segment::Source;
 use crate::analyzer::Analyzer;
@@ -137,6 +142,10 @@ fn make_from(
             return Err(Error::TooMany { what: "documents", most: u32::MAX.into() });
         }
         let chosen = documents.map(|documents| of_corpus(documents, first_document, count));
+        #[expect(
+            clippy::cast_possible_truncation,
+            reason = "checked: documents are numbered in 32 bits"
+        )]
         inputs.extend(inputs_of(corpus, stored, chosen, first_document as u32));
         first_document += count;
     }
@@ -194,7 +203,11 @@ fn inputs_of<'c>(
     first_document: u32,
 ) -> Vec<Input<'c>> {
     let summary = corpus.summary();
-    let all = || (0..summary.documents as usize).collect();
+    let all = || (0..usize_of(summary.documents)).collect();
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "not more than the documents, which were checked"
+    )]
     let number = |place: usize| first_document + place as u32;
     if let Some(view) = stored {
         let documents = chosen.clone().unwrap_or_else(all).into_iter().map(number).collect();
@@ -263,7 +276,7 @@ fn check_choice(documents: &[u32], count: u64) -> Result<()> {
 fn of_corpus(documents: &[u32], first: u64, count: u64) -> Vec<usize> {
     let start = documents.partition_point(|&document| u64::from(document) < first);
     let end = documents.partition_point(|&document| u64::from(document) < first + count);
-    documents[start..end].iter().map(|&document| document as usize - first as usize).collect()
+    documents[start..end].iter().map(|&document| document as usize - usize_of(first)).collect()
 }
 
 /// The rows of a view, to which segments are added.
@@ -299,6 +312,10 @@ impl ViewRows {
         }
     }
 
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "terms and rules are checked here, symbols by `append`"
+    )]
     fn add(&mut self, input: &Input<'_>, of_tokens: &[u32], detail: Detail) -> Result<()> {
         let grammar = input.grammar()?;
         if let Of::Segment(corpus, _) = &input.of {
@@ -341,6 +358,7 @@ impl ViewRows {
     }
 
     /// Puts the bodies behind the root, and makes all of it a view.
+    #[expect(clippy::cast_possible_truncation, reason = "`most` is checked")]
     fn join(mut self, terms: Terms, detail: Detail, spill: &Spill) -> Result<View> {
         let root_length = self.root.len();
         let symbol_count = root_length + self.bodies.len();

@@ -39,6 +39,10 @@ pub(super) struct Source<'a> {
 
 impl Source<'_> {
     /// Adds it to a view.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the rows are of a grammar, which has fewer than 2^32 symbols"
+    )]
     pub(super) fn add_to(&self, made: &mut ViewRows, detail: Detail) -> Result<()> {
         let chosen: Vec<&[u32]>;
         let rows = match self.documents {
@@ -73,6 +77,7 @@ impl Source<'_> {
     }
 
     /// Adds the bodies of the rules that stay, and where each ends.
+    #[expect(clippy::cast_possible_truncation, reason = "`append` refuses 2^32 symbols")]
     fn copy_bodies(&self, replacements: &Replacements, made: &mut ViewRows) -> Result<()> {
         for rules in replacements.kept.chunks(RULES_AT_ONCE * copied_at_once()) {
             let copied = map_chunks(rules, RULES_AT_ONCE, &|_, rules: &[u32]| {
@@ -93,6 +98,10 @@ impl Source<'_> {
 
     /// Adds the symbols of documents, and where each document starts that has any or comes before
     /// one that has.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the root has fewer than 2^32 symbols, and `append` refuses as many"
+    )]
     fn copy_root(
         &self,
         root: &[u32],
@@ -135,6 +144,7 @@ fn copied_at_once() -> usize {
 }
 
 /// Appends symbols; gives how many were there before.
+#[expect(clippy::cast_possible_truncation, reason = "checked before")]
 fn append(row: &mut SpillVec<u32>, symbols: &[u32]) -> Result<u32> {
     let before = row.len();
     if before + symbols.len() > u32::MAX as usize {
@@ -209,6 +219,10 @@ impl Replacements {
     }
 
     /// Children first: what stands for a rule, out of what stands for the symbols of its body.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "rules are numbered in 32 bits, and what is written out is shorter"
+    )]
     fn write_out(source: &Source<'_>, single: &[u32], fates: &[Fate]) -> Self {
         let grammar = source.grammar.slices();
         let term_count = source.term_count;
@@ -380,6 +394,7 @@ fn fates(source: &Source<'_>, single: &[u32], counts: &[u32]) -> Vec<Fate> {
             }
             continue;
         }
+        #[expect(clippy::cast_possible_truncation, reason = "rules are numbered in 32 bits")]
         let body = grammar.body(rule as u32);
         let mut length = 0_u64;
         for &symbol in body {

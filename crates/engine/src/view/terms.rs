@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use tadoc_core::archive::Dictionary;
 use tadoc_core::parallel::{Idle, for_each, map};
 use tadoc_core::view::Terms;
-use tadoc_core::{Spill, SpillVec};
+use tadoc_core::{Spill, SpillVec, usize_of};
 
 use super::NONE;
 use crate::analyzer::Analyzer;
@@ -37,7 +37,7 @@ impl Strings {
     #[inline]
     fn get(&self, number: usize) -> &[u8] {
         let start = if number == 0 { 0 } else { self.ends[number - 1] };
-        &self.bytes[start as usize..self.ends[number] as usize]
+        &self.bytes[usize_of(start)..usize_of(self.ends[number])]
     }
 
     fn push(&mut self, bytes: &[u8]) {
@@ -64,6 +64,10 @@ pub(super) struct SegmentTerms {
 }
 
 impl SegmentTerms {
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "not more terms than words, which are numbered in 32 bits"
+    )]
     fn new(terms: Strings) -> Self {
         let numbers = vec![terms.bytes.spill().collect(0..terms.len() as u32)];
         Self { terms, numbers }
@@ -87,6 +91,7 @@ pub(super) fn of_segment(
         let (bytes, ends, _) = words.into_parts();
         return Ok((SegmentTerms::new(Strings { bytes, ends }), of_tokens));
     }
+    #[expect(clippy::cast_possible_truncation, reason = "words are numbered in 32 bits")]
     let (terms, of_words) = analyze(words.len() as u32, |word| words.get(word), analyzer, spill);
     let of_tokens = words_of_tokens.map(|word| word.map_or(NONE, |word| of_words[word as usize]));
     let of_tokens = spill.collect(of_tokens);
@@ -110,6 +115,7 @@ pub(super) fn of_view(
 }
 
 /// The terms that words become, and for each word the number of its term, or [`NONE`].
+#[expect(clippy::cast_possible_truncation, reason = "not more terms than words")]
 fn analyze<'w>(
     words: u32,
     word: impl Fn(u32) -> &'w [u8] + Sync,
@@ -122,8 +128,9 @@ fn analyze<'w>(
     let own = || analyzer.clone();
     let idle = Idle::default();
     let analyze = |chunk: usize| {
+        #[expect(clippy::cast_possible_truncation, reason = "not more chunks than words")]
         let first = chunk as u32 * ANALYZED_AT_ONCE;
-        let last = words.min(first + ANALYZED_AT_ONCE);
+        let last = words.min(first.saturating_add(ANALYZED_AT_ONCE));
         let (mut terms, mut of) = (Strings::default(), Vec::new());
         idle.with(own, |analyzer: &mut Analyzer| {
             for number in first..last {
@@ -206,6 +213,7 @@ fn merge_two(
             (true, false) => std::cmp::Ordering::Less,
             _ => std::cmp::Ordering::Greater,
         };
+        #[expect(clippy::cast_possible_truncation, reason = "`Terms::new` refuses a list of more")]
         let number = merged.len() as u32;
         let bytes =
             if order.is_le() { first.get(of_first.len()) } else { second.get(of_second.len()) };

@@ -100,7 +100,8 @@ impl Collocations {
                     }
                 });
             });
-            rows.sort_unstable_by_key(number_of);
+            // Pairs ascend, and a stable sort leaves them so.
+            rows.sort_by_key(|&[rank, ..]| rank);
             rows.truncate(top);
             let ranked: Vec<[u64; 2]> = rows.iter().map(|&[rank, pair, _]| [rank, pair]).collect();
             let counts: Vec<u64> = rows.iter().map(|&[_, _, count]| count).collect();
@@ -138,8 +139,9 @@ impl Collocations {
             rows.map(|(&[rank, pair], &count)| [rank, pair, count]).collect::<Vec<_>>()
         });
         let mut rows = of_blocks.concat();
-        // Those of each block are in order already, which a stable sort makes use of.
-        rows.par_sort_by_key(number_of);
+        // Those of each block are in order already, and pairs ascend from block to block: a stable sort
+        // makes use of both.
+        rows.par_sort_by_key(|&[rank, ..]| rank);
         rows.truncate(left as usize);
         rows
     }
@@ -148,11 +150,6 @@ impl Collocations {
 /// A rank and a pair as one number, which is fast to compare and can be searched for by halving.
 fn number(rank: u64, pair: u64) -> u128 {
     u128::from(rank) << 64 | u128::from(pair)
-}
-
-/// The same of a row.
-fn number_of(&[rank, pair, _]: &[u64; 3]) -> u128 {
-    number(rank, pair)
 }
 
 /// Whether a block has pairs by rank; nothing if it lacks a section.
