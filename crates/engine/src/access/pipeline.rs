@@ -148,7 +148,7 @@ impl Way {
                 }
             }
             if !asked {
-                slices.prefetch_rule(rule);
+                slices.rule_starts.prefetch(rule as usize);
                 if let Some(texts) = ground.texts {
                     texts.prefetch(rule);
                 }
@@ -162,7 +162,7 @@ impl Way {
                 continue;
             }
             let body = slices.body(rule);
-            slices.prefetch_body(body.start);
+            slices.bodies.prefetch(body.start);
             self.stack.push(body);
             return false;
         }

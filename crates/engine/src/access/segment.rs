@@ -332,8 +332,8 @@ pub struct Slices<'s> {
     token_count: u32,
     word_token_count: u32,
     root: PackedSlice<'s>,
-    bodies: PackedSlice<'s>,
-    rule_starts: PackedSlice<'s>,
+    pub(super) bodies: PackedSlice<'s>,
+    pub(super) rule_starts: PackedSlice<'s>,
     token_bytes: NumbersSlice<'s>,
     rule_bytes: NumbersSlice<'s>,
     rule_words: NumbersSlice<'s>,
@@ -488,18 +488,6 @@ impl<'s> Slices<'s> {
         self.root.prefetch(place);
         self.root.prefetch(place + BYTES_EVERY / 2);
         self.root.prefetch(place + BYTES_EVERY);
-    }
-
-    /// Asks for the memory that says where a rule is.
-    #[inline]
-    pub(super) fn prefetch_rule(&self, rule: u32) {
-        self.rule_starts.prefetch(rule as usize);
-    }
-
-    /// Asks for the memory of a symbol of a rule.
-    #[inline]
-    pub(super) fn prefetch_body(&self, at: usize) {
-        self.bodies.prefetch(at);
     }
 
     /// How much of what is measured is before a place of the root.

@@ -451,21 +451,6 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_not_used_again_and_names_are() {
-        let mut ledger = ledger();
-        assert_eq!(ledger.apply(&add("aa", b"12")).unwrap(), Some(3));
-        ledger.apply(&Edit::Remove { document: 3 }).unwrap();
-        assert_eq!((ledger.find(b"aa"), ledger.bytes(3), ledger.name(3)), (None, 0, &b"aa"[..]));
-        assert_eq!(ledger.apply(&add("aa", b"123")).unwrap(), Some(4));
-        ledger.apply(&Edit::Remove { document: 1 }).unwrap();
-        assert_eq!(ledger.find(b"b"), None);
-        assert_eq!(ledger.apply(&add("b", b"")).unwrap(), Some(5));
-        let rows = [row(0, "a", 10), row(4, "aa", 3), row(5, "b", 0), row(2, "c", 0)];
-        assert_eq!(listed(&ledger), rows);
-        assert_eq!((ledger.mode(5), ledger.modified(5)), (Some(0o600), None));
-    }
-
-    #[test]
     fn names_can_go_round() {
         let mut ledger = ledger();
         for (document, name) in [(0, "z"), (1, "a"), (0, "b"), (2, "0"), (2, "c")] {

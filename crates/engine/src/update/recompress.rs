@@ -64,34 +64,6 @@ pub struct RecompressReport {
     pub segments_made: u64,
 }
 
-/// Compresses an edited archive again, so that edits are part of it and the journal is empty. One without edits is left as it is,
-/// unless another index is asked for. Nobody else can edit it meanwhile.
-pub fn recompress(
-    path: impl AsRef<Path>,
-    options: &RecompressOptions,
-    observer: &dyn Observer,
-) -> Result<RecompressReport> {
-    threads::ready()?;
-    let path = path.as_ref();
-    let lock = ArchiveLock::acquire(path)?;
-    let memory = options.memory.map_or(MemoryLimit::Default, MemoryLimit::AtLeast);
-    let archive = Archive::open_within(path, memory)?;
-    let journal = match options.keep_whole {
-        true => archive.journal_until_damage().0,
-        false => archive.journal()?,
-    };
-    let bytes_before = std::fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
-    let corpus = Corpus::stored(archive).with_journal(&journal)?;
-    let recompression = Recompression { corpus: &corpus, options, observer };
-    let mut report =
-        recompression.run(bytes_before > corpus.archive().stored_bytes(), || Ok(lock.check()?))?;
-    drop(lock);
-    report.bytes_before = bytes_before;
-    report.edits = journal.edit_count();
-    recompression.index(path, &mut report)?;
-    Ok(report)
-}
-
 impl RecompressOptions {
     /// Compresses an edited archive again, so that edits are part of it and the journal is empty.
     /// One without edits is left as it is, unless another index is asked for. Nobody else can edit
@@ -104,7 +76,25 @@ impl RecompressOptions {
         path: impl AsRef<Path>,
         observer: &dyn Observer,
     ) -> Result<RecompressReport> {
-        recompress(path, self, observer)
+        threads::ready()?;
+        let path = path.as_ref();
+        let lock = ArchiveLock::acquire(path)?;
+        let memory = self.memory.map_or(MemoryLimit::Default, MemoryLimit::AtLeast);
+        let archive = Archive::open_within(path, memory)?;
+        let journal = match self.keep_whole {
+            true => archive.journal_until_damage().0,
+            false => archive.journal()?,
+        };
+        let bytes_before = std::fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
+        let corpus = Corpus::stored(archive).with_journal(&journal)?;
+        let recompression = Recompression { corpus: &corpus, options: self, observer };
+        let mut report = recompression
+            .run(bytes_before > corpus.archive().stored_bytes(), || Ok(lock.check()?))?;
+        drop(lock);
+        report.bytes_before = bytes_before;
+        report.edits = journal.edit_count();
+        recompression.index(path, &mut report)?;
+        Ok(report)
     }
 }
 

@@ -352,7 +352,7 @@ impl<'s> Cutter<'s> {
 }
 
 fn too_short() -> Error {
-    tadoc_core::Error::malformed("a document is shorter than recorded").into()
+    Error::malformed("a document is shorter than recorded")
 }
 
 /// A way through the symbols of a document, forwards.
