@@ -162,8 +162,8 @@ impl Access {
                 if passed.0 != part.document {
                     passed = (part.document, Passed::default());
                 }
-                counts.pass_places(segment.document_root(part.place as usize), &mut passed.1);
-                add(part.document, passed.1.take_count());
+                let places = segment.document_root(part.place as usize);
+                add(part.document, counts.pass_places(places, &mut passed.1));
             }
         }
         Ok(())

@@ -131,11 +131,6 @@ impl Ledger {
         self.documents
     }
 
-    #[cfg(test)]
-    pub(crate) fn text_bytes(&self) -> u64 {
-        self.text_bytes
-    }
-
     /// All documents that are there, in byte order of their names, and their numbers. O(documents), and sorts the names
     /// that edits have given.
     pub(crate) fn documents(&self) -> Vec<(u32, Document)> {
@@ -407,7 +402,7 @@ mod tests {
         let documents = ledger.documents();
         assert_eq!(documents.len(), ledger.document_count());
         let total: u64 = documents.iter().map(|(_, document)| document.bytes).sum();
-        assert_eq!(total, ledger.text_bytes());
+        assert_eq!(total, ledger.text_bytes);
         for (number, document) in &documents {
             assert!(ledger.is_there(*number) && *number < ledger.next_number());
             assert_eq!(ledger.find(&document.name), Some(*number));
@@ -491,6 +486,6 @@ mod tests {
         assert_eq!(refused(&mut ledger, add("new", b"1")), expected);
         ledger.apply(&Edit::Delete { document: 1, offset: 9, length: 1 }).unwrap();
         ledger.apply(&add("new", b"1")).unwrap();
-        assert_eq!(ledger.text_bytes(), MOST_TEXT);
+        assert_eq!(ledger.text_bytes, MOST_TEXT);
     }
 }
