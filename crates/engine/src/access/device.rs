@@ -386,8 +386,7 @@ impl DeviceAccess {
         results: &mut [Option<Result<Outcome>>],
     ) -> Result<()> {
         let words = self.words(asked)?;
-        let found = self.timed(|| resident.search(&words, &resident.count(&words)?));
-        let found = found?;
+        let found = self.timed(|| resident.search(&words, &resident.count(&words)?))?;
         let (places, starts) = found.download()?;
         let parts = self.access.parts_of_segment(number);
         let lists: Vec<Vec<(u32, Vec<u64>)>> = starts

@@ -136,8 +136,8 @@ impl Access {
         let tokens = summary.segments.iter().map(|_| OnceLock::new()).collect();
         let mut start = 0;
         let starts = summary.segments.iter().map(|segment| {
-            let next = start + segment.text_bytes;
-            std::mem::replace(&mut start, next)
+            start += segment.text_bytes;
+            start - segment.text_bytes
         });
         let segment_starts = starts.collect();
         Ok(Self {

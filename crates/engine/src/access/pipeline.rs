@@ -76,7 +76,9 @@ impl Pipeline {
         requests.iter().for_each(|request| slices.prefetch_sample(measure, request.number));
         for (way, request) in ways.iter_mut().zip(requests) {
             way.place = slices.sampled_place(measure, request.number);
-            slices.prefetch_root(way.place);
+            for ahead in [0, BYTES_EVERY / 2, BYTES_EVERY] {
+                slices.root.prefetch(way.place + ahead);
+            }
         }
         for (way, request) in ways.iter_mut().zip(requests) {
             way.start(&ground, request);

@@ -46,19 +46,16 @@ pub struct RecompressOptions {
 }
 
 /// What came of compressing again.
+#[expect(missing_docs, reason = "figures of the archive say what they are")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RecompressReport {
     /// Edits that are part of the archive now.
     pub edits: u64,
-    /// Documents in the archive.
     pub documents: u64,
-    /// Bytes of text.
     pub text_bytes: u64,
-    /// Bytes of the file before.
+    /// Bytes of the file before, with the edits behind the archive.
     pub bytes_before: u64,
-    /// Bytes of the file now.
     pub archive_bytes: u64,
-    /// Segments in the archive.
     pub segments: u64,
     /// Segments that were compressed again.
     pub segments_made: u64,
