@@ -339,6 +339,11 @@ impl Error {
         }
     }
 
+    /// An archive that contradicts itself.
+    pub(crate) fn malformed(what: impl Into<String>) -> Self {
+        Self::Archive(tadoc_core::Error::malformed(what))
+    }
+
     /// An [`Error::Io`] about this path.
     pub(crate) fn io(path: impl Into<PathBuf>, source: std::io::Error) -> Self {
         Self::Io { path: path.into(), source }

@@ -50,7 +50,6 @@
 //!
 //! - [`compress`](mod@compress): from inputs to an archive, and from one level to the other.
 //! - [`corpus`]: an open archive, its documents, restoring and verifying.
-//! - [`update`]: edits of an archive.
 //! - [`access`]: any bytes, lines and words of an archive, without expanding the rest.
 //! - [`update`]: editing an archive, and compressing it again.
 //! - [`grep`]: lines of an archive that match a regular expression, found on the compressed form.

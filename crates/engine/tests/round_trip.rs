@@ -426,3 +426,25 @@ fn a_copy_elsewhere_means_the_same_folder() {
     std::fs::remove_dir(root.join("a/b")).unwrap();
     assert!(names_from(&from).is_none());
 }
+
+#[test]
+fn lines_are_known_by_their_names() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("c.tdc");
+    for (name, file) in [
+        ("a:0000000001", "a"),
+        ("a:0000000001:0123456789", "a:0000000001"),
+        ("a", "a"),
+        (":0000000001", ":0000000001"),
+        ("a:000000001", "a:000000001"),
+        ("a:00000000001", "a:00000000001"),
+        ("a:000000000x", "a:000000000x"),
+    ] {
+        compress_with(&[], &path, &CompressOptions { split: Split::Lines, ..one_thread() });
+        let mut transaction = Editor::open(&path).unwrap().begin().unwrap();
+        transaction.add(name, b"text").unwrap();
+        let files = transaction.corpus().unwrap().files(false).unwrap();
+        assert_eq!(files.len(), 1);
+        assert_eq!(files[0].document.name, file.as_bytes());
+    }
+}

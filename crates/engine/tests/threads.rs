@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use tadoc_engine::access::{self, Index};
 use tadoc_engine::threads::{MOST_THREADS, pool};
-use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::update::RecompressOptions;
 use tadoc_engine::{
     CompressOptions, Corpus, Durability, Edit, Editor, Error, Input, Source, compress,
 };
@@ -32,7 +32,7 @@ fn without_threads() {
         Corpus::open(path).map(drop),
         Corpus::open(path).map(drop),
         editor.recompress(&RecompressOptions::default(), &()).map(drop),
-        recompress(path, &RecompressOptions::default(), &()).map(drop),
+        RecompressOptions::default().recompress(path, &()).map(drop),
         access::store(path, Index::Fast, &()).map(drop),
     ] {
         assert!(matches!(refused, Err(Error::Threads { .. })), "{refused:?}");

@@ -124,7 +124,10 @@ impl Pool {
             began: Instant::now(),
         };
         let length = pool.space.len();
-        let found = match pool.space.len() {
+        // The process that was to make it may have ended before it wrote the header.
+        let is_unwritten = length == TABLES_START
+            && pool.space.shared::<u8>(0, usize_of(length)).iter().all(|&byte| byte == 0);
+        let found = match length {
             0 => Header::Empty,
             1..64 => Header::Foreign,
             _ => read_header(&pool.space.shared(0, HEADER_WORDS)),
@@ -135,7 +138,7 @@ impl Pool {
                 return Err(Error::OtherArchive { path, expected: archive, found });
             }
             Header::Pool(_) => pool.read_checkpoints()?,
-            Header::Empty if length == 0 || pool.is_unwritten() => pool.make()?,
+            Header::Empty if length == 0 || is_unwritten => pool.make()?,
             Header::Empty | Header::Foreign => return Err(Error::NotAPool { path }),
             Header::OtherVersion(found) => {
                 return Err(Error::OtherVersion { path, found, supported: VERSION });
@@ -143,13 +146,6 @@ impl Pool {
             Header::Damaged => return Err(Error::DamagedHeader { path }),
         }
         Ok(pool)
-    }
-
-    /// Whether the process that was to make it ended before it wrote the header.
-    fn is_unwritten(&self) -> bool {
-        let length = self.space.len();
-        length == TABLES_START
-            && self.space.shared::<u8>(0, usize_of(length)).iter().all(|&byte| byte == 0)
     }
 
     fn make(&mut self) -> Result<()> {

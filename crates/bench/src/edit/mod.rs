@@ -16,7 +16,7 @@ use std::time::Instant;
 use anyhow::{Context, Result, ensure};
 use clap::Args;
 use serde::Serialize;
-use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::update::RecompressOptions;
 use tadoc_engine::{CompressOptions, Durability, Edit, Editor, Input, Source, Transaction};
 use tadoc_oracle::Random;
 
@@ -273,7 +273,7 @@ impl EditBench {
             eprintln!("{}: compressing, round {}", corpus.name, round + 1);
             fs::copy(edited, &again_path)?;
             let start = Instant::now();
-            let report = recompress(&again_path, &RecompressOptions::default(), &())?;
+            let report = RecompressOptions::default().recompress(&again_path, &())?;
             again.again_seconds.push(start.elapsed().as_secs_f64());
             again.again_bytes = report.archive_bytes;
             let inputs = names

@@ -14,7 +14,7 @@ use tadoc_core::{Budget, Grammar, Share, Spill, SpillVec, usize_of};
 
 use super::segment::{Measure, Segment, Slices};
 use super::tokens::TokenStore;
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Places of the root that a thread measures at a time: a multiple of all distances between samples.
 const MEASURED_AT_ONCE: usize = 1 << 15;
@@ -27,10 +27,6 @@ type Measures = [u64; 3];
 
 fn add(sum: Measures, other: Measures) -> Measures {
     std::array::from_fn(|index| sum[index].saturating_add(other[index]))
-}
-
-fn malformed(what: String) -> crate::Error {
-    tadoc_core::Error::malformed(what).into()
 }
 
 /// The symbols of the root, packed.
@@ -83,10 +79,8 @@ pub(super) fn navigation(
     };
     let (samples, total) = sample(grammar.root(), measures, spill);
     if total[0] != text_bytes || total[0] > MOST_BYTES {
-        return Err(malformed(format!(
-            "a segment expands to {} bytes, recorded are {text_bytes}",
-            total[0]
-        )));
+        let what = format!("a segment expands to {} bytes, recorded are {text_bytes}", total[0]);
+        return Err(Error::malformed(what));
     }
     let [root_bytes, root_words, root_newlines] = samples;
     let root_length = grammar.root().len();
@@ -125,7 +119,9 @@ fn measure_rules(grammar: &Grammar, of_tokens: &[Measures]) -> Result<SpillVec<M
             )
         });
         if sum[0] > MOST_BYTES {
-            return Err(malformed(format!("rule {rule} expands to more than {MOST_BYTES} bytes")));
+            return Err(Error::malformed(format!(
+                "rule {rule} expands to more than {MOST_BYTES} bytes"
+            )));
         }
         of_rules[rule as usize] = sum;
     }

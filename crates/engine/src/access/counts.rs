@@ -40,7 +40,7 @@ pub(super) struct Counts<'a> {
 #[derive(Debug, Clone, Default)]
 pub(super) struct Passed {
     state: u64,
-    pub(super) count: u64,
+    count: u64,
     words: usize,
     firsts: Vec<u64>,
 }
@@ -99,9 +99,13 @@ impl<'a> Counts<'a> {
         }
     }
 
-    /// The words of some places of the root go by.
-    pub(super) fn pass_places(&self, places: Range<usize>, passed: &mut Passed) {
+    /// The words of some places of the root go by; gives the occurrences that end among them.
+    pub(super) fn pass_places(&self, places: Range<usize>, passed: &mut Passed) -> u64 {
         self.pass(places.map(|place| self.slices.root(place)), passed);
+        // What began goes on behind, but no rule is made of a document.
+        passed.firsts.clear();
+        passed.words = MOST_TERMS;
+        std::mem::take(&mut passed.count)
     }
 
     fn pass(&self, symbols: impl Iterator<Item = u32>, passed: &mut Passed) {
@@ -155,15 +159,5 @@ impl<'a> Counts<'a> {
             marks.is_some_and(|marks| marks >> (token % 64) & 1 == 1)
         };
         (class != 0 || !is_passed_over()).then_some(class)
-    }
-}
-
-impl Passed {
-    /// Takes the occurrences found so far.
-    pub(super) fn take_count(&mut self) -> u64 {
-        // What began goes on behind, but no rule is made of a document.
-        self.firsts.clear();
-        self.words = MOST_TERMS;
-        std::mem::take(&mut self.count)
     }
 }

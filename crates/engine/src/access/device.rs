@@ -143,6 +143,7 @@ impl DeviceAccess {
         self.inserted.retain(|&part, _| parts[part].segment as usize != number);
     }
 
+    #[expect(clippy::cast_possible_truncation, reason = "a segment has fewer than 2^32 symbols")]
     fn load(&self, number: usize) -> Result<tadoc_gpu::Result<ResidentText>> {
         let segment = self.access.segment(number)?;
         let slices = segment.slices()?;
@@ -387,8 +388,7 @@ impl DeviceAccess {
         results: &mut [Option<Result<Outcome>>],
     ) -> Result<()> {
         let words = self.words(asked)?;
-        let found = self.timed(|| resident.search(&words, &resident.count(&words)?));
-        let found = found?;
+        let found = self.timed(|| resident.search(&words, &resident.count(&words)?))?;
         let (places, starts) = found.download()?;
         let parts = self.access.parts_of_segment(number);
         let lists: Vec<Vec<(u32, Vec<u64>)>> = starts

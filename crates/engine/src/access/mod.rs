@@ -82,7 +82,7 @@ const PIECE: usize = 1 << 20;
 
 /// An error about an index whose parts contradict each other, or the text.
 fn damaged_index(what: &str) -> Error {
-    tadoc_core::Error::malformed(format!("the index is damaged: {what}")).into()
+    Error::malformed(format!("the index is damaged: {what}"))
 }
 
 /// An archive opened for random access.
@@ -141,8 +141,8 @@ impl Access {
         let tokens = summary.segments.iter().map(|_| OnceLock::new()).collect();
         let mut start = 0;
         let starts = summary.segments.iter().map(|segment| {
-            let next = start + segment.text_bytes;
-            std::mem::replace(&mut start, next)
+            start += segment.text_bytes;
+            start - segment.text_bytes
         });
         let segment_starts = starts.collect();
         Ok(Self {
@@ -301,10 +301,8 @@ impl Access {
             let ends = [(root.start, part.text_start), (root.end, part.text_start + part.bytes)];
             if ends.iter().any(|&(place, text)| slices.before(Measure::Bytes, place) != text) {
                 let name = crate::text::escape(&self.documents()[part.document as usize].name);
-                return Err(tadoc_core::Error::malformed(format!(
-                    "document {name:?} is of another length than recorded"
-                ))
-                .into());
+                let what = format!("document {name:?} is of another length than recorded");
+                return Err(Error::malformed(what));
             }
         }
         Ok(())

@@ -77,7 +77,9 @@ impl Pipeline {
         requests.iter().for_each(|request| slices.prefetch_sample(measure, request.number));
         for (way, request) in ways.iter_mut().zip(requests) {
             way.place = slices.sampled_place(measure, request.number);
-            slices.prefetch_root(way.place);
+            for ahead in [0, BYTES_EVERY / 2, BYTES_EVERY] {
+                slices.root.prefetch(way.place + ahead);
+            }
         }
         for (way, request) in ways.iter_mut().zip(requests) {
             way.start(&ground, request);
@@ -149,7 +151,7 @@ impl Way {
                 }
             }
             if !asked {
-                slices.prefetch_rule(rule);
+                slices.rule_starts.prefetch(rule as usize);
                 if let Some(texts) = ground.texts {
                     texts.prefetch(rule);
                 }
@@ -163,7 +165,7 @@ impl Way {
                 continue;
             }
             let body = slices.body(rule);
-            slices.prefetch_body(body.start);
+            slices.bodies.prefetch(body.start);
             self.stack.push(body);
             return false;
         }

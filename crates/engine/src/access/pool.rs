@@ -21,7 +21,7 @@ use super::{Access, Source};
 use crate::SegmentInfo;
 use crate::backend::open_pool;
 use crate::corpus::Corpus;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::threads;
 
 /// The phase that makes all there is.
@@ -145,16 +145,15 @@ fn put_segment(corpus: &Corpus, number: usize, block: &mut BlockBuilder<'_>) -> 
 /// heap. Cost: a pass over the rows, which checks that none leads out of another.
 fn map_segment(corpus: &Corpus, number: usize, block: &Arc<LateBlock>) -> Result<Segment> {
     let segment = &corpus.summary().segments[number];
-    let malformed = |what: &str| tadoc_core::Error::malformed(what);
     let kept: Array<u64> = row(block, 0);
     let &[documents, text_bytes, token_types, words, rules, symbols, root_symbols] = &kept[..]
     else {
-        return Err(malformed("a kept segment has other figures").into());
+        return Err(Error::malformed("a kept segment has other figures"));
     };
     if [documents, text_bytes] != [segment.documents, segment.text_bytes]
         || [token_types, rules].iter().any(|&count| count > u32::MAX.into())
     {
-        return Err(malformed("a kept segment is not that of the archive").into());
+        return Err(Error::malformed("a kept segment is not that of the archive"));
     }
     let own = SegmentInfo { token_types, words, rules, symbols, root_symbols, ..*segment };
     let ((navigation, tokens), (root, word_documents)) = rayon::join(

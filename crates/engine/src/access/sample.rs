@@ -11,7 +11,7 @@ use super::segment::Measure;
 use super::tokens::leading_space;
 use super::walk::{Opened, Reader};
 use super::{Access, Part, Scope};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// A word that was drawn.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -205,9 +205,7 @@ impl Access {
             ways.iter().for_each(|way| way.prefetch_bytes(segment, slices));
             let parts = self.parts_of_segment(number);
             for way in ways {
-                let missing = || {
-                    tadoc_core::Error::malformed("the index: a word is not where it is announced")
-                };
+                let missing = || Error::malformed("the index: a word is not where it is announced");
                 let (token, text) = way.token().ok_or_else(missing)?;
                 let bytes = segment.token(token)?;
                 taken.grow((bytes.len() + 2 * size_of::<Sampled>()) as u64, WHAT)?;

@@ -80,15 +80,9 @@ impl Access {
     /// As [`Access::search`].
     pub fn count(&self, phrase: &Phrase, scope: &Scope) -> Result<u64> {
         if let ([_], Scope::All, true) = (phrase.terms(), scope, self.counts_words()) {
-            let mut total = 0;
-            for number in 0..self.segment_count() {
-                if self.lacks(number, phrase, 0)? {
-                    continue;
-                }
-                let here = SegmentSearch::new(self, number, phrase, 0)?.total()?;
-                total = here.saturating_add(total);
-            }
-            return Ok(total);
+            return (0..self.segment_count()).try_fold(0, |total: u64, number| {
+                Ok(self.total(number, phrase, 0)?.saturating_add(total))
+            });
         }
         let counts = self.count_by_document(phrase, scope)?;
         Ok(counts.iter().fold(0, |sum, &(_, count)| count.saturating_add(sum)))
@@ -168,8 +162,8 @@ impl Access {
                 if passed.0 != part.document {
                     passed = (part.document, Passed::default());
                 }
-                counts.pass_places(segment.document_root(part.place as usize), &mut passed.1);
-                add(part.document, passed.1.take_count());
+                let places = segment.document_root(part.place as usize);
+                add(part.document, counts.pass_places(places, &mut passed.1));
             }
         }
         Ok(())
@@ -179,6 +173,14 @@ impl Access {
     /// for that.
     fn lacks(&self, number: usize, phrase: &Phrase, term: usize) -> Result<bool> {
         Ok(phrase.tokens(number, self.tokens(number)?)?[term].is_empty())
+    }
+
+    /// How often one of a phrase's terms is in a segment; asked only where that is known.
+    fn total(&self, number: usize, phrase: &Phrase, term: usize) -> Result<u64> {
+        match self.lacks(number, phrase, term)? {
+            true => Ok(0),
+            false => SegmentSearch::new(self, number, phrase, term)?.total(),
+        }
     }
 
     /// Whether the documents of words are known.
@@ -198,11 +200,7 @@ impl Access {
             for of_segment in parts.chunk_by(|one, other| one.segment == other.segment) {
                 let number = of_segment[0].segment as usize;
                 for (index, total) in totals.iter_mut().enumerate() {
-                    if self.lacks(number, phrase, index)? {
-                        continue;
-                    }
-                    let here = SegmentSearch::new(self, number, phrase, index)?.total()?;
-                    *total = here.saturating_add(*total);
+                    *total = self.total(number, phrase, index)?.saturating_add(*total);
                 }
             }
         }

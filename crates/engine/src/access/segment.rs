@@ -331,9 +331,9 @@ pub(super) enum Measure {
 pub struct Slices<'s> {
     token_count: u32,
     word_token_count: u32,
-    root: PackedSlice<'s>,
-    bodies: PackedSlice<'s>,
-    rule_starts: PackedSlice<'s>,
+    pub(super) root: PackedSlice<'s>,
+    pub(super) bodies: PackedSlice<'s>,
+    pub(super) rule_starts: PackedSlice<'s>,
     token_bytes: NumbersSlice<'s>,
     rule_bytes: NumbersSlice<'s>,
     rule_words: NumbersSlice<'s>,
@@ -483,26 +483,6 @@ impl<'s> Slices<'s> {
     pub(super) fn sample(&self, measure: Measure, number: usize) -> u64 {
         let samples = self.samples(measure).0;
         samples.get(number.min(samples.len() - 1))
-    }
-
-    /// Asks for the memory of a place of the root, and of those a little behind it.
-    #[inline]
-    pub(super) fn prefetch_root(&self, place: usize) {
-        self.root.prefetch(place);
-        self.root.prefetch(place + BYTES_EVERY / 2);
-        self.root.prefetch(place + BYTES_EVERY);
-    }
-
-    /// Asks for the memory that says where a rule is.
-    #[inline]
-    pub(super) fn prefetch_rule(&self, rule: u32) {
-        self.rule_starts.prefetch(rule as usize);
-    }
-
-    /// Asks for the memory of a symbol of a rule.
-    #[inline]
-    pub(super) fn prefetch_body(&self, at: usize) {
-        self.bodies.prefetch(at);
     }
 
     /// How much of what is measured is before a place of the root.

@@ -9,7 +9,7 @@ use tadoc_core::archive::Tokens;
 use tadoc_core::packed::prefetch;
 use tadoc_core::{Array, Counted};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Tokens of at most so many bytes are copied as if they had so many, which takes no loop.
 const SHORT: usize = 16;
@@ -19,10 +19,6 @@ const GROUP: usize = u64::BITS as usize;
 
 /// Tokens that a thread goes through at a time.
 const TOKENS_AT_ONCE: u32 = 1 << 14;
-
-fn malformed(what: &str) -> crate::Error {
-    tadoc_core::Error::malformed(what).into()
-}
 
 /// Tokens one after the other.
 #[derive(Debug)]
@@ -37,7 +33,7 @@ impl Unpacked {
     pub(super) fn new(tokens: Tokens) -> Result<Self> {
         let (mut bytes, ends, held) = tokens.into_parts();
         if ends.last().is_some_and(|&end| end > u32::MAX.into()) {
-            return Err(malformed("the words of a segment have more than 4 GiB"));
+            return Err(Error::malformed("the words of a segment have more than 4 GiB"));
         }
         #[expect(
             clippy::cast_possible_truncation,
@@ -56,7 +52,7 @@ impl Unpacked {
         let whole = ends.len() as u64 == tokens && bytes.len() == end + SHORT && ends.is_sorted();
         match whole {
             true => Ok(Self { bytes, ends, _held: Counted::default() }),
-            false => Err(malformed("tokens that are cut wrongly")),
+            false => Err(Error::malformed("tokens that are cut wrongly")),
         }
     }
 
@@ -169,7 +165,7 @@ impl FirstTokens {
             )]
             Ok(Self { marks, before, tokens: tokens as u32, words: words as u32 })
         } else {
-            Err(malformed("tokens whose words are counted wrongly"))
+            Err(Error::malformed("tokens whose words are counted wrongly"))
         }
     }
 

@@ -375,20 +375,6 @@ impl Backends {
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_are_read_back() {
-        for choice in Choice::ALL {
-            assert_eq!(choice.name().parse(), Ok(choice));
-        }
-        assert!("GPU".parse::<Choice>().is_err());
-        assert_eq!(Choice::default(), Choice::Auto);
-    }
-}
-
 #[cfg(all(test, feature = "gpu"))]
 mod tests_of_choosing {
     use super::cost::tests::network;

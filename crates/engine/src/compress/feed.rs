@@ -90,14 +90,6 @@ pub(super) struct Feed {
     pub(super) unreadable: Vec<Unreadable>,
 }
 
-/// What comes next of the inputs.
-enum Next {
-    Content(Content),
-    /// An input that could not be opened.
-    LeftOut,
-    End,
-}
-
 /// An input that could not be opened.
 pub(super) struct Unreadable {
     pub(super) input: usize,
@@ -179,59 +171,50 @@ impl Feed {
     }
 
     fn next_content(&mut self) -> Result<Option<Content>> {
-        loop {
-            match self.content_or_left_out()? {
-                Next::Content(content) => return Ok(Some(content)),
-                Next::LeftOut => {}
-                Next::End => return Ok(None),
-            }
-        }
-    }
-
-    fn content_or_left_out(&mut self) -> Result<Next> {
         match self.open.take() {
             Some(OpenInput::File { file, piece, from }) => {
-                return self.part(file, piece, from).map(Next::Content);
+                return self.part(file, piece, from).map(Some);
             }
-            Some(OpenInput::Stream(stream)) => return self.read_stream(stream).map(Next::Content),
+            Some(OpenInput::Stream(stream)) => return self.read_stream(stream).map(Some),
             None => {}
         }
-        let mut files: Vec<FileInput> = Vec::new();
-        let mut bytes = 0;
-        // Small files are gathered until a batch is full or another kind of input comes.
-        while let Some((_, Source::File(_))) = self.inputs.as_slice().first() {
-            let Some((input, Source::File(path))) = self.inputs.next() else { unreachable!() };
-            let looked_at = look_at(input, &path);
-            let Some(file) = self.opened(input, &path, looked_at)? else { continue };
-            if file.bytes > BATCH {
-                if files.is_empty() {
-                    return self.part(file, 0, 0).map(Next::Content);
-                }
-                self.open = Some(OpenInput::File { file, piece: 0, from: 0 });
-                return Ok(Next::Content(Content::Files(files)));
-            }
-            bytes += file.bytes;
-            files.push(file);
-            if bytes >= BATCH || files.len() >= MOST_FILES {
-                break;
-            }
-        }
-        if !files.is_empty() {
-            return Ok(Next::Content(Content::Files(files)));
-        }
-        match self.inputs.next() {
-            None => Ok(Next::End),
-            Some((_, Source::File(_))) => unreachable!("files were gathered"),
-            Some((input, Source::Bytes(bytes))) => {
-                let stream: Box<dyn Read + Send> = Box::new(std::io::Cursor::new(bytes));
-                self.read_stream(OpenStream::new(input, PathBuf::new(), stream)).map(Next::Content)
-            }
-            Some((input, Source::Stream(path, open))) => {
-                match self.opened(input, &path, open())? {
-                    Some(stream) => {
-                        self.read_stream(OpenStream::new(input, path, stream)).map(Next::Content)
+        loop {
+            let mut files: Vec<FileInput> = Vec::new();
+            let mut bytes = 0;
+            // Small files are gathered until a batch is full or another kind of input comes.
+            while let Some((_, Source::File(_))) = self.inputs.as_slice().first() {
+                let Some((input, Source::File(path))) = self.inputs.next() else { unreachable!() };
+                let looked_at = look_at(input, &path);
+                let Some(file) = self.opened(input, &path, looked_at)? else { continue };
+                if file.bytes > BATCH {
+                    if files.is_empty() {
+                        return self.part(file, 0, 0).map(Some);
                     }
-                    None => Ok(Next::LeftOut),
+                    self.open = Some(OpenInput::File { file, piece: 0, from: 0 });
+                    return Ok(Some(Content::Files(files)));
+                }
+                bytes += file.bytes;
+                files.push(file);
+                if bytes >= BATCH || files.len() >= MOST_FILES {
+                    break;
+                }
+            }
+            if !files.is_empty() {
+                return Ok(Some(Content::Files(files)));
+            }
+            match self.inputs.next() {
+                None => return Ok(None),
+                Some((_, Source::File(_))) => unreachable!("files were gathered"),
+                Some((input, Source::Bytes(bytes))) => {
+                    let stream: Box<dyn Read + Send> = Box::new(std::io::Cursor::new(bytes));
+                    let open = OpenStream::new(input, PathBuf::new(), stream);
+                    return self.read_stream(open).map(Some);
+                }
+                Some((input, Source::Stream(path, open))) => {
+                    // One that is left out makes way for the next input.
+                    if let Some(stream) = self.opened(input, &path, open())? {
+                        return self.read_stream(OpenStream::new(input, path, stream)).map(Some);
+                    }
                 }
             }
         }

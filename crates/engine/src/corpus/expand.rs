@@ -5,10 +5,10 @@
 use std::ops::Range;
 
 use tadoc_core::archive::Archive;
-use tadoc_core::{Error, usize_of};
+use tadoc_core::usize_of;
 
 use super::{Corpus, Decoded};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::texts::{Rules as _, Texts};
 
 /// A segment, decoded for expansion.
@@ -34,14 +34,13 @@ impl Segment {
 
     /// Checks that a segment is as long as recorded before anything is expanded.
     fn of(mut decoded: Decoded, number: usize, recorded: u64) -> Result<Self> {
-        decoded.check_lengths().map_err(Error::from)?;
+        decoded.check_lengths().map_err(tadoc_core::Error::from)?;
         let mut segment = Self { decoded, texts: Texts::default() };
         let bytes = segment.length(segment.decoded.grammar.root());
         if bytes != recorded {
-            return Err(Error::malformed(format!(
-                "segment {number} expands to {bytes} bytes, recorded are {recorded}"
-            ))
-            .into());
+            let what =
+                format!("segment {number} expands to {bytes} bytes, recorded are {recorded}");
+            return Err(Error::malformed(what));
         }
         let share = &segment.decoded.share;
         segment.texts = Texts::new(&segment.decoded, share.budget());

@@ -81,17 +81,3 @@ fn file_of_line(name: &[u8]) -> Option<&[u8]> {
     let is_number = number[0] == b':' && number[1..].iter().all(u8::is_ascii_digit);
     (is_number && !file.is_empty()).then_some(file)
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn lines_are_known_by_their_names() {
-        assert_eq!(file_of_line(b"a:0000000001"), Some(&b"a"[..]));
-        assert_eq!(file_of_line(b"a:0000000001:0123456789"), Some(&b"a:0000000001"[..]));
-        for name in [&b"a"[..], b":0000000001", b"a:000000001", b"a:00000000001", b"a:000000000x"] {
-            assert_eq!(file_of_line(name), None);
-        }
-    }
-}

@@ -495,10 +495,8 @@ fn check_length(document: &Document, found: u64, ends: bool) -> Result<()> {
     let recorded = document.bytes;
     if found > recorded || (ends && found != recorded) {
         let name = escape(&document.name);
-        return Err(tadoc_core::Error::malformed(format!(
-            "document {name:?} expands to {found} bytes, recorded are {recorded}"
-        ))
-        .into());
+        let what = format!("document {name:?} expands to {found} bytes, recorded are {recorded}");
+        return Err(Error::malformed(what));
     }
     Ok(())
 }

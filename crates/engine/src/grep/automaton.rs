@@ -60,14 +60,11 @@ impl Automaton {
         Self::build(&coarse)
             .map(|automaton| Self { exact, ..automaton })
             .or_else(|| Self::build(&few_repeats(&coarse)))
-            .unwrap_or_else(Self::of_all_lines)
-    }
-
-    /// The automaton that lets all lines through.
-    fn of_all_lines() -> Self {
-        let next = vec![MATCHED, FAILED, MATCHED];
-        let ends = vec![true, false, true];
-        Self { classes: [0; 256], class_count: 1, next, ends, exact: false }
+            // All lines are let through.
+            .unwrap_or_else(|| {
+                let (next, ends) = (vec![MATCHED, FAILED, MATCHED], vec![true, false, true]);
+                Self { classes: [0; 256], class_count: 1, next, ends, exact: false }
+            })
     }
 
     /// Whether all lines that are let through match.

@@ -20,6 +20,7 @@ use super::{Binary, Options, Sink, Want};
 use crate::access::{Index, Segment};
 use crate::corpus::{Corpus, Decoded};
 use crate::error::Result;
+use crate::texts::Texts;
 
 /// Groups of stretches that are searched at a time, for each thread.
 const GROUPS_PER_THREAD: usize = 4;
@@ -435,7 +436,7 @@ impl<S: Source> Batches<'_, S> {
         let options = searcher.options;
         let dense = self.dense.load(Ordering::Relaxed);
         if dense && self.most_are_met {
-            searcher.write_out_texts();
+            searcher.texts.get_or_init(|| Texts::new(searcher.source, searcher.budget));
         }
         if options.invert && !counts_only(options) {
             return Ok((searcher.dense(stretch)?, None));

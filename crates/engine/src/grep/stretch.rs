@@ -188,11 +188,6 @@ impl<S: Source> Searcher<'_, S> {
         symbols.map(|symbol| self.source.bytes(symbol)).fold(begun, u64::saturating_add)
     }
 
-    /// Writes out the texts of short rules, from which all text is written from then on.
-    pub(super) fn write_out_texts(&self) {
-        self.texts.get_or_init(|| Texts::new(self.source, self.budget));
-    }
-
     /// Whether the filter lets any line of a stretch through.
     pub(super) fn any_candidate(&self, stretch: &Stretch) -> bool {
         let mut state = self.state_before(stretch);

@@ -129,7 +129,16 @@ impl Transaction {
         options: BatchOptions,
         outcomes: &mut Outcomes<'_>,
     ) -> Result<()> {
-        let mut work = Work::new(batches, outcomes, options);
+        let mut work = Work {
+            batches,
+            outcomes,
+            options,
+            batch: Vec::new(),
+            next: 0,
+            results: Vec::new(),
+            given: 0,
+            questions: Vec::new(),
+        };
         if !Self::start_batch(&mut work)? {
             return Ok(());
         }
@@ -179,7 +188,8 @@ impl Transaction {
                 work.next += 1;
                 continue;
             }
-            let made = self.make(operation, recent.as_deref_mut());
+            let edit = self.edit_of(operation);
+            let made = edit.and_then(|edit| self.make(&edit, recent.as_deref_mut()));
             self.check()?;
             work.results[work.next] = Some(made.map(|()| Outcome::Done));
             work.next += 1;
@@ -191,11 +201,10 @@ impl Transaction {
     }
 
     /// Makes one edit.
-    fn make(&mut self, operation: &Operation, recent: Option<&mut Recent>) -> Result<()> {
-        let edit = self.edit_of(operation)?;
-        self.edit(&edit)?;
+    fn make(&mut self, edit: &Edit<'_>, recent: Option<&mut Recent>) -> Result<()> {
+        self.edit(edit)?;
         if let Some(recent) = recent {
-            recent.apply(&edit, self.ledger());
+            recent.apply(edit, self.ledger());
         }
         Ok(())
     }
@@ -275,13 +284,8 @@ impl Transaction {
                 Outcome::Done
             }));
         }
-        for edit in self.sequence(&together)? {
-            self.edit(&edit)?;
-            if let Some(recent) = recent.as_deref_mut() {
-                recent.apply(&edit, self.ledger());
-            }
-        }
-        Ok(())
+        let mut sequence = self.sequence(&together)?.into_iter();
+        sequence.try_for_each(|edit| self.make(&edit, recent.as_deref_mut()))
     }
 }
 
@@ -307,24 +311,7 @@ struct Work<'w, 'f> {
     questions: Vec<(usize, Question)>,
 }
 
-impl<'w, 'f> Work<'w, 'f> {
-    fn new(
-        batches: &'w mut Batches<'f>,
-        outcomes: &'w mut Outcomes<'f>,
-        options: BatchOptions,
-    ) -> Self {
-        Self {
-            batches,
-            outcomes,
-            options,
-            batch: Vec::new(),
-            next: 0,
-            results: Vec::new(),
-            given: 0,
-            questions: Vec::new(),
-        }
-    }
-
+impl Work<'_, '_> {
     /// Answers all reads that wait.
     fn answer(&mut self, recent: &Recent) {
         let (places, questions): (Vec<usize>, Vec<Question>) =

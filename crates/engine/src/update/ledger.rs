@@ -133,11 +133,6 @@ impl Ledger {
         self.documents
     }
 
-    #[cfg(test)]
-    pub(crate) fn text_bytes(&self) -> u64 {
-        self.text_bytes
-    }
-
     /// All documents that are there, in byte order of their names, and their numbers. O(documents), and sorts the names
     /// that edits have given.
     pub(crate) fn documents(&self) -> Vec<(u32, Document)> {
@@ -409,7 +404,7 @@ mod tests {
         let documents = ledger.documents();
         assert_eq!(documents.len(), ledger.document_count());
         let total: u64 = documents.iter().map(|(_, document)| document.bytes).sum();
-        assert_eq!(total, ledger.text_bytes());
+        assert_eq!(total, ledger.text_bytes);
         for (number, document) in &documents {
             assert!(ledger.is_there(*number) && *number < ledger.next_number());
             assert_eq!(ledger.find(&document.name), Some(*number));
@@ -453,21 +448,6 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_not_used_again_and_names_are() {
-        let mut ledger = ledger();
-        assert_eq!(ledger.apply(&add("aa", b"12")).unwrap(), Some(3));
-        ledger.apply(&Edit::Remove { document: 3 }).unwrap();
-        assert_eq!((ledger.find(b"aa"), ledger.bytes(3), ledger.name(3)), (None, 0, &b"aa"[..]));
-        assert_eq!(ledger.apply(&add("aa", b"123")).unwrap(), Some(4));
-        ledger.apply(&Edit::Remove { document: 1 }).unwrap();
-        assert_eq!(ledger.find(b"b"), None);
-        assert_eq!(ledger.apply(&add("b", b"")).unwrap(), Some(5));
-        let rows = [row(0, "a", 10), row(4, "aa", 3), row(5, "b", 0), row(2, "c", 0)];
-        assert_eq!(listed(&ledger), rows);
-        assert_eq!((ledger.mode(5), ledger.modified(5)), (Some(0o600), None));
-    }
-
-    #[test]
     fn names_can_go_round() {
         let mut ledger = ledger();
         for (document, name) in [(0, "z"), (1, "a"), (0, "b"), (2, "0"), (2, "c")] {
@@ -508,6 +488,6 @@ mod tests {
         assert_eq!(refused(&mut ledger, add("new", b"1")), expected);
         ledger.apply(&Edit::Delete { document: 1, offset: 9, length: 1 }).unwrap();
         ledger.apply(&add("new", b"1")).unwrap();
-        assert_eq!(ledger.text_bytes(), MOST_TEXT);
+        assert_eq!(ledger.text_bytes, MOST_TEXT);
     }
 }

@@ -49,7 +49,7 @@ pub use batch::{BatchOptions, Batches, Operation, Outcome, Outcomes, Transaction
 pub(crate) use edited::Edited;
 pub use editor::{Durability, Editor, Offsets};
 pub(crate) use ledger::Ledger;
-pub use recompress::{RecompressOptions, RecompressReport, recompress};
+pub use recompress::{RecompressOptions, RecompressReport};
 pub(crate) use segment::EditedSegment;
 pub use tadoc_core::archive::journal::Edit;
 pub(crate) use text::EditedText;
@@ -87,6 +87,5 @@ fn impossible(error: crate::Error) -> crate::Error {
         }
         other => other.to_string(),
     };
-    tadoc_core::Error::malformed(format!("its journal has an edit that is not possible: {reason}"))
-        .into()
+    Error::malformed(format!("its journal has an edit that is not possible: {reason}"))
 }

@@ -33,11 +33,6 @@ pub(crate) struct StoredParts {
 }
 
 impl StoredParts {
-    fn new(table: &DocumentTable, summary: &Summary) -> Result<Self> {
-        let (parts, first_parts) = parts_of(&table.documents, &summary.segments)?;
-        Ok(Self { parts, first_parts })
-    }
-
     pub(crate) fn of(&self, document: u32) -> &[Part] {
         let document = document as usize;
         &self.parts[self.first_parts[document] as usize..self.first_parts[document + 1] as usize]
@@ -101,13 +96,14 @@ impl Plan {
         text: &EditedText,
         mut reach: impl FnMut(&StoredParts, u32, Piece) -> Result<u64>,
     ) -> Result<Self> {
-        let stored = StoredParts::new(table, summary)?;
+        let (parts, first_parts) = parts_of(&table.documents, &summary.segments)?;
+        let stored = StoredParts { parts, first_parts };
         let now = ledger.documents();
         let mut drafts: Vec<Draft> = summary
             .segments
             .iter()
             .enumerate()
-            .map(|(number, info)| Draft::of(number, *info))
+            .map(|(number, info)| Draft { stored: Some((number, *info)), ..Draft::default() })
             .collect();
         if drafts.is_empty() {
             drafts.push(Draft::default());
@@ -190,10 +186,6 @@ struct Draft {
 }
 
 impl Draft {
-    fn of(number: usize, info: SegmentInfo) -> Self {
-        Self { stored: Some((number, info)), ..Self::default() }
-    }
-
     fn push(&mut self, index: usize, bytes: u64, part: PlannedPart) {
         if self.parts.is_empty() {
             self.first_document = index as u64;

@@ -147,10 +147,8 @@ impl Recent {
 
     /// What becomes of a read.
     pub(super) fn ask(&self, operation: &Operation, ledger: &Ledger) -> Asked {
-        match self.try_ask(operation, ledger) {
-            Ok(asked) => asked,
-            Err(error) => Asked::Answered(Err(error)),
-        }
+        let asked = self.try_ask(operation, ledger);
+        asked.unwrap_or_else(|error| Asked::Answered(Err(error)))
     }
 
     fn try_ask(&self, operation: &Operation, ledger: &Ledger) -> Result<Asked> {
@@ -215,17 +213,12 @@ impl Recent {
             true => access::Operation::Count { document: place, phrase: phrase.to_vec() },
             false => access::Operation::Search { document: place, phrase: phrase.to_vec() },
         };
-        let changed: Vec<u32> = match document {
-            Some(number) => {
-                // Its name does not matter to a question about it.
-                self.text.document(number).map(|_| number).into_iter().collect()
-            }
-            None => {
-                let mut changed: Vec<u32> = self.changed.iter().copied().collect();
-                changed.sort_unstable();
-                changed
-            }
+        let mut changed: Vec<u32> = match document {
+            // Its name does not matter to a question about it.
+            Some(number) => self.text.document(number).map(|_| number).into_iter().collect(),
+            None => self.changed.iter().copied().collect(),
         };
+        changed.sort_unstable();
         let name = document.map(|number| ledger.name(number).to_vec());
         if changed.is_empty() {
             let then = match counts {
@@ -273,7 +266,6 @@ impl Recent {
                 place_of(&self.places, number).map(|place| count(Some(place))).into_iter().collect()
             }
         };
-        let is_asked = !base.is_empty();
         let word = &terms.terms()[0][..];
         let mut known = self.known.borrow_mut();
         for &number in changed {
@@ -303,9 +295,6 @@ impl Recent {
                 known.words_are_current = true;
             }
             difference += known.words.difference(word);
-        }
-        if !is_asked {
-            base.clear();
         }
         Ok(Some(Question { base, then: Then::Count { difference } }))
     }

@@ -46,50 +46,19 @@ pub struct RecompressOptions {
 }
 
 /// What came of compressing again.
+#[expect(missing_docs, reason = "figures of the archive say what they are")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RecompressReport {
     /// Edits that are part of the archive now.
     pub edits: u64,
-    /// Documents in the archive.
     pub documents: u64,
-    /// Bytes of text.
     pub text_bytes: u64,
-    /// Bytes of the file before.
+    /// Bytes of the file before, with the edits behind the archive.
     pub bytes_before: u64,
-    /// Bytes of the file now.
     pub archive_bytes: u64,
-    /// Segments in the archive.
     pub segments: u64,
     /// Segments that were compressed again.
     pub segments_made: u64,
-}
-
-/// Compresses an edited archive again, so that edits are part of it and the journal is empty. One without edits is left as it is,
-/// unless another index is asked for. Nobody else can edit it meanwhile.
-pub fn recompress(
-    path: impl AsRef<Path>,
-    options: &RecompressOptions,
-    observer: &dyn Observer,
-) -> Result<RecompressReport> {
-    threads::ready()?;
-    let path = path.as_ref();
-    let lock = ArchiveLock::acquire(path)?;
-    let memory = options.memory.map_or(MemoryLimit::Default, MemoryLimit::AtLeast);
-    let archive = Archive::open_within(path, memory)?;
-    let journal = match options.keep_whole {
-        true => archive.journal_until_damage().0,
-        false => archive.journal()?,
-    };
-    let bytes_before = std::fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
-    let corpus = Corpus::stored(archive).with_journal(&journal)?;
-    let recompression = Recompression { corpus: &corpus, options, observer };
-    let mut report =
-        recompression.run(bytes_before > corpus.archive().stored_bytes(), || Ok(lock.check()?))?;
-    drop(lock);
-    report.bytes_before = bytes_before;
-    report.edits = journal.edit_count();
-    recompression.index(path, &mut report)?;
-    Ok(report)
 }
 
 impl RecompressOptions {
@@ -104,7 +73,25 @@ impl RecompressOptions {
         path: impl AsRef<Path>,
         observer: &dyn Observer,
     ) -> Result<RecompressReport> {
-        recompress(path, self, observer)
+        threads::ready()?;
+        let path = path.as_ref();
+        let lock = ArchiveLock::acquire(path)?;
+        let memory = self.memory.map_or(MemoryLimit::Default, MemoryLimit::AtLeast);
+        let archive = Archive::open_within(path, memory)?;
+        let journal = match self.keep_whole {
+            true => archive.journal_until_damage().0,
+            false => archive.journal()?,
+        };
+        let bytes_before = std::fs::metadata(path).map_err(|error| Error::io(path, error))?.len();
+        let corpus = Corpus::stored(archive).with_journal(&journal)?;
+        let recompression = Recompression { corpus: &corpus, options: self, observer };
+        let mut report = recompression
+            .run(bytes_before > corpus.archive().stored_bytes(), || Ok(lock.check()?))?;
+        drop(lock);
+        report.bytes_before = bytes_before;
+        report.edits = journal.edit_count();
+        recompression.index(path, &mut report)?;
+        Ok(report)
     }
 }
 

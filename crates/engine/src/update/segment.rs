@@ -178,11 +178,6 @@ impl<'s> Cutter<'s> {
         self.runs.push(Run { symbols_end: self.symbols.len(), loose_end: self.loose.len() });
     }
 
-    fn end_document(&mut self) {
-        self.end_run();
-        self.document_ends.push(self.runs.len());
-    }
-
     fn part(&mut self, part: &PlannedPart, texts: &impl Texts) -> Result<()> {
         let before = self.symbols.len();
         match part {
@@ -191,7 +186,8 @@ impl<'s> Cutter<'s> {
             }
             PlannedPart::Edited { document, pieces } => self.document(*document, pieces, texts)?,
         }
-        self.end_document();
+        self.end_run();
+        self.document_ends.push(self.runs.len());
         // Here, and once more when they are put together.
         Ok(self.work.grow((2 * size_of::<u32>() * (self.symbols.len() - before)) as u64, EDITED)?)
     }
@@ -352,7 +348,7 @@ impl<'s> Cutter<'s> {
 }
 
 fn too_short() -> Error {
-    tadoc_core::Error::malformed("a document is shorter than recorded").into()
+    Error::malformed("a document is shorter than recorded")
 }
 
 /// A way through the symbols of a document, forwards.

@@ -72,20 +72,9 @@ impl EditedText {
         self.documents.get(&number)
     }
 
-    #[cfg(test)]
-    pub(crate) fn documents(&self) -> impl Iterator<Item = (u32, &Pieces)> {
-        self.documents.iter().map(|(&number, pieces)| (number, pieces))
-    }
-
     pub(crate) fn new_text(&self, piece: Piece) -> &[u8] {
         debug_assert_eq!(piece.source(), Source::New);
         &self.new_text[usize_of(piece.start())..usize_of(piece.end())]
-    }
-
-    /// How much new text there is, with that which is no longer used.
-    #[cfg(test)]
-    pub(crate) fn new_bytes(&self) -> u64 {
-        self.new_text.len() as u64
     }
 
     fn replace(
@@ -189,10 +178,10 @@ pub(super) mod tests {
         for edit in &edits {
             corpus.apply(edit).unwrap();
         }
-        let mut numbers: Vec<u32> = corpus.text.documents().map(|(number, _)| number).collect();
+        let mut numbers: Vec<u32> = corpus.text.documents.keys().copied().collect();
         numbers.sort_unstable();
         assert_eq!(numbers, [2, 3]);
         assert_eq!((corpus.document(2), corpus.document(3)), (Vec::new(), Vec::new()));
-        assert_eq!(corpus.text.new_bytes(), 9);
+        assert_eq!(corpus.text.new_text.len(), 9);
     }
 }

@@ -39,14 +39,6 @@ pub(super) trait Text {
     fn read(&mut self, range: Range<u64>, into: &mut Vec<u8>) -> Result<()>;
 }
 
-/// A stretch that the edited text and the base share, by where it starts in both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Shared {
-    edited: u64,
-    base: u64,
-    bytes: u64,
-}
-
 /// Where separators of the base are nearest to ends of pieces: found once, as the base does not change.
 #[derive(Debug, Default)]
 pub(super) struct Borders {
@@ -66,7 +58,18 @@ impl Borders {
         if let Some(&found) = self.first_from.get(&place) {
             return Ok(found);
         }
-        let found = first_separator(place..base_bytes, base, separators)?;
+        let (mut bytes, mut look) = (Vec::new(), FIRST_LOOK);
+        let (mut at, mut found) = (place, base_bytes);
+        while at < base_bytes {
+            bytes.clear();
+            let end = base_bytes.min(at + look);
+            base.read(at..end, &mut bytes)?;
+            if let Some(index) = bytes.iter().position(|&byte| separators[byte as usize]) {
+                found = at + index as u64;
+                break;
+            }
+            (at, look) = (end, look * 2);
+        }
         self.first_from.insert(place, found);
         Ok(found)
     }
@@ -81,7 +84,18 @@ impl Borders {
         if let Some(&found) = self.behind_last_before.get(&place) {
             return Ok(found);
         }
-        let found = behind_last_separator(0..place, base, separators)?;
+        let (mut bytes, mut look) = (Vec::new(), FIRST_LOOK);
+        let (mut end, mut found) = (place, 0);
+        while end > 0 {
+            bytes.clear();
+            let start = end.saturating_sub(look);
+            base.read(start..end, &mut bytes)?;
+            if let Some(index) = bytes.iter().rposition(|&byte| separators[byte as usize]) {
+                found = start + index as u64 + 1;
+                break;
+            }
+            (end, look) = (start, look * 2);
+        }
         self.behind_last_before.insert(place, found);
         Ok(found)
     }
@@ -154,7 +168,8 @@ impl Zones {
         separators: &[bool; 256],
         borders: &mut Borders,
     ) -> Result<Self> {
-        let mut shared: Vec<Shared> = Vec::new();
+        // Stretches that the edited text and the base share: where they start in both, and bytes.
+        let mut shared: Vec<(u64, u64, u64)> = Vec::new();
         let mut edited = 0;
         let mut pieces = pieces.peekable();
         while let Some(piece) = pieces.next() {
@@ -168,19 +183,14 @@ impl Zones {
                 }
                 if start < end {
                     let moved = edited + (start - piece.start());
-                    shared.push(Shared { edited: moved, base: start, bytes: end - start });
+                    shared.push((moved, start, end - start));
                 }
             }
             edited += piece.bytes();
         }
         let mut zones = Vec::new();
         let mut before = (0, 0);
-        for next in shared
-            .iter()
-            .map(|shared| (shared.edited, shared.base, shared.bytes))
-            .chain([(edited, base_bytes, 0)])
-        {
-            let (at, base_at, bytes) = next;
+        for (at, base_at, bytes) in shared.into_iter().chain([(edited, base_bytes, 0)]) {
             if before != (at, base_at) {
                 zones.push(Zone { edited: before.0..at, base: before.1..base_at });
             }
@@ -289,46 +299,6 @@ impl Zones {
         }
         Ok((found, limits))
     }
-}
-
-/// The first separator of a stretch, or its end.
-fn first_separator(
-    range: Range<u64>,
-    text: &mut dyn Text,
-    separators: &[bool; 256],
-) -> Result<u64> {
-    let (mut bytes, mut look) = (Vec::new(), FIRST_LOOK);
-    let mut at = range.start;
-    while at < range.end {
-        bytes.clear();
-        let end = range.end.min(at + look);
-        text.read(at..end, &mut bytes)?;
-        if let Some(place) = bytes.iter().position(|&byte| separators[byte as usize]) {
-            return Ok(at + place as u64);
-        }
-        (at, look) = (end, look * 2);
-    }
-    Ok(range.end)
-}
-
-/// The place behind the last separator of a stretch, or its start.
-fn behind_last_separator(
-    range: Range<u64>,
-    text: &mut dyn Text,
-    separators: &[bool; 256],
-) -> Result<u64> {
-    let (mut bytes, mut look) = (Vec::new(), FIRST_LOOK);
-    let mut end = range.end;
-    while end > range.start {
-        bytes.clear();
-        let start = range.start.max(end.saturating_sub(look));
-        text.read(start..end, &mut bytes)?;
-        if let Some(place) = bytes.iter().rposition(|&byte| separators[byte as usize]) {
-            return Ok(start + place as u64 + 1);
-        }
-        (end, look) = (start, look * 2);
-    }
-    Ok(range.start)
 }
 
 /// Where the last so many words before a place start that is beside a separator; 0 if there are fewer.

@@ -30,3 +30,14 @@ mod scores;
 mod segments;
 mod support;
 mod texts;
+
+use tadoc_engine::backend::Choice;
+
+#[test]
+fn names_of_backends_are_read_back() {
+    for choice in Choice::ALL {
+        assert_eq!(choice.name().parse(), Ok(choice));
+    }
+    assert!("GPU".parse::<Choice>().is_err());
+    assert_eq!(Choice::default(), Choice::Auto);
+}

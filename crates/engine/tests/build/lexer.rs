@@ -107,3 +107,15 @@ fn cuts_never_split_a_word() {
     assert_eq!(Lexer::Words.safe_cut(text, 5), Some(8));
     assert_eq!(Lexer::Words.safe_cut(text, 9), None);
 }
+
+#[test]
+fn scripts_without_spaces_stand_alone() {
+    use TokenKind::Word;
+    for text in ["中", "あ", "ア", "ก", "ກ", "ក", "က"] {
+        let twice = lex(Lexer::Words, text.repeat(2).as_bytes());
+        assert_eq!(twice, [(Word, text.into()), (Word, text.into())], "{text}");
+    }
+    for text in ["é", "Ж", "한", "ع"].map(|text| text.repeat(2)) {
+        assert_eq!(lex(Lexer::Words, text.as_bytes()), [(Word, text.clone().into())], "{text}");
+    }
+}

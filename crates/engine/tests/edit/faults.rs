@@ -6,7 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::update::RecompressOptions;
 use tadoc_engine::{Corpus, Durability, Edit, Editor, Error};
 use tadoc_oracle::Random;
 
@@ -79,7 +79,7 @@ fn fill(path: &Path) -> u64 {
 /// Compressing again fails without harm.
 fn assert_not_recompressed(path: &Path, state: u64) {
     let before = files(path.parent().unwrap());
-    let error = told(&recompress(path, &RecompressOptions::default(), &()).unwrap_err());
+    let error = told(&RecompressOptions::default().recompress(path, &()).unwrap_err());
     assert!(
         error.contains("No space left on device") || error.contains("File too large"),
         "{error}"
@@ -200,7 +200,7 @@ fn small_disk() {
     assert!(status.success());
     for result in [
         Editor::open(&path).map(|_| ()),
-        recompress(&path, &RecompressOptions::default(), &()).map(|_| ()),
+        RecompressOptions::default().recompress(&path, &()).map(|_| ()),
     ] {
         let shown = result.map_or_else(|error| told(&error), |()| "done".into());
         assert!(shown.contains("Read-only file system") || shown == "done", "{shown}");

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use tadoc_core::archive::journal::JournalWriter;
 use tadoc_engine::access::{self, Index};
-use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::update::RecompressOptions;
 use tadoc_engine::{
     CompressOptions, Corpus, Durability, Edit, Editor, Error, Input, Source, compress,
 };
@@ -60,7 +60,7 @@ fn impossible_edits_are_told() {
         let before = std::fs::read(&path).unwrap();
         assert_refused(Corpus::open(&path), edits);
         assert_refused(Editor::open(&path), edits);
-        assert_refused(recompress(&path, &RecompressOptions::default(), &()), edits);
+        assert_refused(RecompressOptions::default().recompress(&path, &()), edits);
         // Nothing is lost by trying.
         assert!(std::fs::read(&path).unwrap() == before);
     }

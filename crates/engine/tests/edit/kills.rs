@@ -9,9 +9,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
 use tadoc_engine::access::Index;
-use tadoc_engine::update::{
-    BatchOptions, Operation, Outcome, RecompressOptions, Transactions, recompress,
-};
+use tadoc_engine::update::{BatchOptions, Operation, Outcome, RecompressOptions, Transactions};
 use tadoc_engine::{Corpus, Durability, Edit, Editor};
 use tadoc_oracle::Random;
 
@@ -107,7 +105,7 @@ fn writer() {
                 editor.recompress(&options, &()).unwrap();
             } else {
                 drop(editor);
-                recompress(path, &options, &()).unwrap();
+                options.recompress(path, &()).unwrap();
                 editor = Editor::open(path).unwrap();
             }
         }
@@ -189,7 +187,7 @@ fn what_was_acknowledged_outlives_the_writer() {
     );
     assert!(state > KILLS && logged > KILLS);
     // Nobody has the lock, and the next writer leaves nothing behind.
-    recompress(&path, &RecompressOptions::default(), &()).unwrap();
+    RecompressOptions::default().recompress(&path, &()).unwrap();
     Editor::open(&path).unwrap();
     assert_eq!(states::state_of(&Corpus::open(&path).unwrap(), LOG), state);
 }

@@ -57,6 +57,37 @@ fn listed(transaction: &mut Transaction) -> (Vec<(Document, u32)>, u32) {
     }
 }
 
+/// Documents of 10, 20 and no bytes.
+fn three() -> (TempDir, Transaction) {
+    let lengths = [("a", 10), ("b", 20), ("c", 0)];
+    begin(lengths.map(|(name, bytes)| (name.into(), vec![b'x'; bytes])).into())
+}
+
+#[test]
+fn numbers_are_not_used_again_and_names_are() {
+    let (_folder, mut transaction) = three();
+    assert_eq!(transaction.edit(&add("aa", b"12")).unwrap(), Some(3));
+    transaction.edit(&Edit::Remove { document: 3 }).unwrap();
+    assert!(transaction.find(b"aa").is_err());
+    assert_eq!((transaction.bytes(3), transaction.name(3)), (0, &b"aa"[..]));
+    assert_eq!(transaction.edit(&add("aa", b"123")).unwrap(), Some(4));
+    transaction.edit(&Edit::Remove { document: 1 }).unwrap();
+    assert!(transaction.find(b"b").is_err());
+    assert_eq!(transaction.edit(&add("b", b"")).unwrap(), Some(5));
+    let (listed, next) = listed(&mut transaction);
+    let rows: Vec<(u32, &[u8], u64)> = listed
+        .iter()
+        .map(|(document, number)| (*number, &document.name[..], document.bytes))
+        .collect();
+    assert_eq!(rows, [(0, &b"a"[..], 10), (4, b"aa", 3), (5, b"b", 0), (2, b"c", 0)]);
+    assert_eq!((listed[2].0.mode, listed[2].0.modified, next), (Some(0o600), None, 6));
+    // Those that are there, and no others, can be edited.
+    let is_there = |&document: &u32| {
+        transaction.edit(&Edit::Insert { document, offset: 0, text: b"" }).is_ok()
+    };
+    assert_eq!((0..next).filter(is_there).collect::<Vec<_>>(), [0, 2, 4, 5]);
+}
+
 /// What an edit is refused with; nothing has changed by it.
 fn refused(transaction: &mut Transaction, edit: Edit<'_>) -> String {
     let before = listed(transaction);
@@ -67,9 +98,7 @@ fn refused(transaction: &mut Transaction, edit: Edit<'_>) -> String {
 
 #[test]
 fn what_is_wrong_is_said() {
-    let lengths = [("a", 10), ("b", 20), ("c", 0)];
-    let documents = lengths.map(|(name, bytes)| (name.into(), vec![b'x'; bytes]));
-    let (_folder, mut transaction) = begin(documents.into());
+    let (_folder, mut transaction) = three();
     transaction.edit(&add("d", b"12345")).unwrap();
     transaction.edit(&Edit::Remove { document: 1 }).unwrap();
     let text = b"x";

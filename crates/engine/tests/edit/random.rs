@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tadoc_core::archive::Archive;
 use tadoc_engine::access::{self, Index};
-use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::update::RecompressOptions;
 use tadoc_engine::{Corpus, Editor};
 use tadoc_oracle::Random;
 
@@ -65,7 +65,7 @@ fn run(seed: u64, segments: u64, open: &Opener) -> usize {
             1 => {
                 drop(editor);
                 let before = Archive::open(&path).unwrap().index();
-                recompress(&path, &options, &()).unwrap();
+                options.recompress(&path, &()).unwrap();
                 let corpus = Corpus::open(&path).unwrap();
                 if !corpus.info().segments.is_empty() {
                     let found = Archive::open(&path).unwrap().index();

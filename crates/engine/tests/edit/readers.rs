@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use tadoc_engine::access::Index;
-use tadoc_engine::update::{RecompressOptions, recompress};
+use tadoc_engine::update::RecompressOptions;
 use tadoc_engine::{Corpus, Durability, Editor};
 use tadoc_oracle::Random;
 
@@ -92,7 +92,7 @@ fn readers_see_states_that_existed() {
                     }
                     1 => {
                         drop(editor);
-                        recompress(path, &options, &()).unwrap();
+                        options.recompress(path, &()).unwrap();
                         recompressions += 1;
                         editor = Editor::open(path).unwrap();
                     }

@@ -1,7 +1,7 @@
 //! Compressing again: bytes that do not depend on how it is done, and segments that are cut.
 
 use tadoc_engine::access::Index;
-use tadoc_engine::update::{Operation, RecompressOptions, recompress};
+use tadoc_engine::update::{Operation, RecompressOptions};
 use tadoc_engine::{Builder, Corpus, Durability, Edit, Editor, Level, Lexer};
 use tadoc_oracle::Random;
 use tadoc_testing::archives::least_memory;
@@ -36,7 +36,7 @@ fn bytes_do_not_depend_on_threads() {
                 std::fs::copy(&path, &copy).unwrap();
                 let options = RecompressOptions { threads: Some(threads), ..Default::default() };
                 match through_editor {
-                    false => recompress(&copy, &options, &()).unwrap(),
+                    false => options.recompress(&copy, &()).unwrap(),
                     true => Editor::open(&copy).unwrap().recompress(&options, &()).unwrap(),
                 };
                 made.push(std::fs::read(&copy).unwrap());
@@ -46,7 +46,7 @@ fn bytes_do_not_depend_on_threads() {
         let copy = folder.path().join("copy.tdc");
         whole::check_file(&copy, &script.model, &format!("seed {seed}"));
         // There is nothing left to do.
-        let report = recompress(&copy, &RecompressOptions::default(), &()).unwrap();
+        let report = RecompressOptions::default().recompress(&copy, &()).unwrap();
         assert_eq!((report.edits, report.segments_made), (0, 0));
         assert!(std::fs::read(&copy).unwrap() == made[0]);
     }

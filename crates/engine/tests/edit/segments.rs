@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use tadoc_engine::access::Index;
-use tadoc_engine::update::{BatchOptions, Operation, Outcome, RecompressOptions, recompress};
+use tadoc_engine::update::{BatchOptions, Operation, Outcome, RecompressOptions};
 use tadoc_engine::{Builder, Corpus, Durability, Editor, Level, Lexer};
 use tadoc_oracle::Random;
 
@@ -64,7 +64,7 @@ fn check(original: &Path, model: &Model, edits: &[Operation]) {
     let what = format!("{edits:?}");
     whole::check_file(&path, &model, &what);
     let options = RecompressOptions { threads: Some(1), ..Default::default() };
-    recompress(&path, &options, &()).unwrap();
+    options.recompress(&path, &()).unwrap();
     whole::check_file(&path, &model, &format!("{what}, recompressed"));
 }
 

@@ -127,15 +127,4 @@ mod tests {
             assert!(!scalar.class.is_word() && scalar.length == 1, "{bytes:x?}");
         }
     }
-
-    #[test]
-    fn scripts_without_spaces_stand_alone() {
-        for text in ["中", "あ", "ア", "ก", "ກ", "ក", "က"] {
-            assert!(decode(text.as_bytes(), 0).class.stands_alone(), "{text}");
-        }
-        for text in ["é", "Ж", "한", "ع"] {
-            let class = decode(text.as_bytes(), 0).class;
-            assert!(class.is_word() && !class.stands_alone(), "{text}");
-        }
-    }
 }

@@ -84,7 +84,6 @@ impl fmt::Debug for Piece {
 pub(crate) struct Pieces {
     root: Node,
     bytes: u64,
-    count: usize,
 }
 
 /// All leaves are equally deep, and none is empty but that of an empty document.
@@ -109,7 +108,7 @@ impl Pieces {
     pub(crate) fn stored(bytes: u64) -> Self {
         let whole = (bytes > 0).then(|| Piece::new(Source::Stored, 0, bytes));
         let leaf: Vec<Piece> = whole.into_iter().collect();
-        Self { bytes, count: leaf.len(), root: Node::Leaf(leaf) }
+        Self { bytes, root: Node::Leaf(leaf) }
     }
 
     pub(crate) fn empty() -> Self {
@@ -120,11 +119,6 @@ impl Pieces {
         self.bytes
     }
 
-    #[cfg(test)]
-    pub(crate) fn len(&self) -> usize {
-        self.count
-    }
-
     /// Puts a piece of new text before the byte at `offset`, which is at most the document's length. It lies behind all new
     /// text that the document has: it may go on where the piece before it ends, and never ends where another one starts.
     pub(crate) fn insert(&mut self, offset: u64, piece: Piece) {
@@ -132,14 +126,14 @@ impl Pieces {
         if offset == self.bytes {
             return self.append(piece);
         }
-        let split = self.root.insert(offset, piece, &mut self.count);
+        let split = self.root.insert(offset, piece);
         self.bytes += piece.bytes;
         self.grow(split);
     }
 
     /// Puts a piece of new text at the end.
     pub(crate) fn append(&mut self, piece: Piece) {
-        let split = self.root.append(piece, &mut self.count);
+        let split = self.root.append(piece);
         self.bytes += piece.bytes;
         self.grow(split);
     }
@@ -197,7 +191,7 @@ impl Pieces {
     /// piece, its rest behind goes too, and is given.
     fn cut(&mut self, start: u64, end: u64) -> Option<Piece> {
         let mut rest = None;
-        self.bytes -= self.root.cut(start, end, &mut rest, &mut self.count);
+        self.bytes -= self.root.cut(start, end, &mut rest);
         while let Node::Inner(inner) = &mut self.root
             && inner.children.len() == 1
         {
@@ -222,41 +216,27 @@ impl Node {
         }
     }
 
-    fn piece_count(&self) -> usize {
+    fn insert(&mut self, offset: u64, piece: Piece) -> SplitOff {
         match self {
-            Self::Leaf(pieces) => pieces.len(),
-            Self::Inner(inner) => inner.children.iter().map(Self::piece_count).sum(),
-        }
-    }
-
-    fn insert(&mut self, offset: u64, piece: Piece, count: &mut usize) -> SplitOff {
-        match self {
-            Self::Leaf(pieces) => {
-                let before = pieces.len();
-                insert_into(pieces, offset, piece);
-                *count += pieces.len() - before;
-            }
+            Self::Leaf(pieces) => insert_into(pieces, offset, piece),
             Self::Inner(inner) => {
                 let (child, offset) = inner.child_ending_at(offset);
-                let split = inner.children[child].insert(offset, piece, count);
+                let split = inner.children[child].insert(offset, piece);
                 inner.took(child, piece.bytes, split);
             }
         }
         if self.len() > self.most() { Some(self.split_off(self.len() / 2)) } else { None }
     }
 
-    fn append(&mut self, piece: Piece, count: &mut usize) -> SplitOff {
+    fn append(&mut self, piece: Piece) -> SplitOff {
         match self {
             Self::Leaf(pieces) => match pieces.last_mut() {
                 Some(last) if piece.continues(*last) => last.bytes += piece.bytes,
-                _ => {
-                    pieces.push(piece);
-                    *count += 1;
-                }
+                _ => pieces.push(piece),
             },
             Self::Inner(inner) => {
                 let last = inner.children.len() - 1;
-                let split = inner.children[last].append(piece, count);
+                let split = inner.children[last].append(piece);
                 inner.took(last, piece.bytes, split);
             }
         }
@@ -294,15 +274,10 @@ impl Node {
     }
 
     /// As [`Pieces::cut`]; gives how many bytes went.
-    fn cut(&mut self, start: u64, end: u64, rest: &mut Option<Piece>, count: &mut usize) -> u64 {
+    fn cut(&mut self, start: u64, end: u64, rest: &mut Option<Piece>) -> u64 {
         match self {
-            Self::Leaf(pieces) => {
-                let before = pieces.len();
-                let gone = cut_out_of(pieces, start, end, rest);
-                *count -= before - pieces.len();
-                gone
-            }
-            Self::Inner(inner) => inner.cut(start, end, rest, count),
+            Self::Leaf(pieces) => cut_out_of(pieces, start, end, rest),
+            Self::Inner(inner) => inner.cut(start, end, rest),
         }
     }
 
@@ -344,7 +319,7 @@ impl Inner {
         }
     }
 
-    fn cut(&mut self, start: u64, end: u64, rest: &mut Option<Piece>, count: &mut usize) -> u64 {
+    fn cut(&mut self, start: u64, end: u64, rest: &mut Option<Piece>) -> u64 {
         let (first, local) = holding(&self.bytes, |&bytes| bytes, start);
         // Where the child at `behind` starts.
         let mut at = start - local;
@@ -356,11 +331,10 @@ impl Inner {
             let to = (end - at).min(bytes);
             at += bytes;
             if from == 0 && to == bytes {
-                *count -= self.children[behind].piece_count();
                 gone += bytes;
                 whole.end = behind + 1;
             } else {
-                let went = self.children[behind].cut(from, to, rest, count);
+                let went = self.children[behind].cut(from, to, rest);
                 self.bytes[behind] -= went;
                 gone += went;
                 if from > 0 {
