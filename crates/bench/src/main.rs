@@ -27,6 +27,7 @@ mod statistics;
 mod table;
 mod task;
 mod units;
+mod versions;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -47,6 +48,7 @@ enum Command {
     Pool(pool::Pool),
     Scale(scale::Scale),
     Rival(rival::Rival),
+    Versions(versions::Versions),
     /// Runs a program, and prints what it took as JSON
     #[command(hide = true)]
     Measure {
@@ -79,6 +81,7 @@ fn main() -> ExitCode {
         Command::Pool(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),
+        Command::Versions(command) => command.run(),
         Command::Measure { output, words } => measure::as_helper(&output, &words),
         Command::AccessInside(command) => command.run(),
         Command::Load { archive } => load::run(&archive),
