@@ -85,7 +85,7 @@ impl Packed {
         }
         bytes.extend_from_slice(&pending.to_le_bytes()[..bits.div_ceil(8) as usize]);
         bytes.extend(std::iter::repeat_n(0, usize_of(size) - bytes.len()));
-        Self { bytes: bytes.into(), width, length }
+        Self { bytes: bytes.into_array(), width, length }
     }
 
     /// Numbers that were packed before: `bytes` is what [`Packed::as_bytes`] gave.
@@ -235,7 +235,7 @@ impl Numbers {
         let most = large.iter().copied().max().unwrap_or(0);
         Self {
             marks: small.chunks(GROUP).map(marks_of).collect(),
-            small: small.into(),
+            small: small.into_array(),
             before: Packed::spilling(before.iter().copied(), count, spill),
             large: Packed::spilling(large.iter().copied(), most, spill),
         }

@@ -165,6 +165,17 @@ impl<T: Pod> SpillVec<T> {
         }
     }
 
+    /// The row where it lies, to be read only.
+    pub fn into_array(self) -> Array<T>
+    where
+        T: Send + Sync,
+    {
+        match self.place {
+            Place::Heap(row) => Array::Owned(row),
+            Place::File { .. } => Array::Shared(Arc::new(self)),
+        }
+    }
+
     /// Keeps so many of the first elements.
     pub fn truncate(&mut self, most: usize) {
         match &mut self.place {
@@ -241,15 +252,6 @@ impl<T> From<Vec<T>> for SpillVec<T> {
     }
 }
 
-impl<T: Pod + Send + Sync> From<SpillVec<T>> for Array<T> {
-    fn from(row: SpillVec<T>) -> Self {
-        match row.place {
-            Place::Heap(row) => Self::Owned(row),
-            Place::File { .. } => Self::Shared(Arc::new(row)),
-        }
-    }
-}
-
 impl<T: Pod + fmt::Debug> fmt::Debug for SpillVec<T> {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         self[..].fmt(formatter)
@@ -314,7 +316,7 @@ mod tests {
         assert!(row.clone() == row);
         let ones = spill.filled(1_u32, 3 * least);
         assert!(ones.len() == 3 * least && ones.iter().all(|&one| one == 1));
-        let array: Array<u32> = ones.into();
+        let array = ones.into_array();
         assert!(matches!(array, Array::Shared(_)) && array.len() == 3 * least);
         // The folder shows nothing of them.
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);

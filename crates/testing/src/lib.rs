@@ -7,7 +7,7 @@
 //!   tests.
 //! - `archives`, of the feature `archives`: documents as archives, the engine's options as the
 //!   oracle's, threads;
-//!   [`TASKS`] are all of them, for both features;
+//!   `TASKS` are all tasks, for both features;
 //!   `model`, of the same feature: documents as plain bytes, and what operations must do to them.
 //!
 //! A crate's unit tests are another build of it than the one that this crate sees. They share types

@@ -89,6 +89,7 @@ impl Folder {
 pub struct Run(Output);
 
 impl Run {
+    #[cfg(feature = "pool")]
     pub fn is_success(&self) -> bool {
         self.0.status.success()
     }

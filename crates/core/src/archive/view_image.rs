@@ -197,7 +197,8 @@ pub fn open_image(
         let starts = spill.collect(starts.iter().map(|start| start.saturating_sub(first)));
         let symbols = slice::<u32>(&image, &(root.end..ranges[2].end));
         let document_starts = vec![0; usize_of(lengths[4])];
-        let grammar = Grammar::new(terms.len(), symbols, starts, document_starts)?.spilling(spill);
+        let grammar = Grammar::new(terms.len(), symbols, starts.into_array(), document_starts)?
+            .spilling(spill);
         Network::of_counts(grammar, parts, documents, counts)?
     } else {
         let document_starts = slice::<u32>(&image, &ranges[4]);

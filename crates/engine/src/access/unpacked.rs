@@ -42,7 +42,7 @@ impl Unpacked {
         let ends = ends.spill().collect(ends.iter().map(|&end| end as u32));
         bytes.reserve_exact(SHORT);
         bytes.extend_from_slice(&[0; SHORT]);
-        Ok(Self { bytes: bytes.into(), ends: ends.into(), _held: held })
+        Ok(Self { bytes: bytes.into_array(), ends: ends.into_array(), _held: held })
     }
 
     /// So many tokens that were unpacked before: what [`Unpacked::parts`] gave.

@@ -376,11 +376,13 @@ impl ViewRows {
         let ends = self.rule_ends.iter().map(|end| root_length as u32 + end);
         let rule_starts = spill.collect(std::iter::once(root_length as u32).chain(ends));
         self.document_starts.push(root_length as u32);
-        let grammar = Grammar::new(terms.len(), symbols, rule_starts, self.document_starts)
+        let [rule_starts, document_starts] =
+            [rule_starts, self.document_starts].map(SpillVec::into_array);
+        let grammar = Grammar::new(terms.len(), symbols.into_array(), rule_starts, document_starts)
             .map_err(tadoc_core::Error::from)?
             .spilling(spill);
         self.term_counts.extend_from_slice(&self.rule_counts);
-        let counts = self.term_counts.into();
+        let counts = self.term_counts.into_array();
         let (parts, documents) = (self.parts, self.documents);
         let network = match detail {
             Detail::Whole => Network::new(grammar, parts, documents)?.with_root_counts(counts)?,

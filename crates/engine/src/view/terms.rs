@@ -172,7 +172,7 @@ pub(super) fn merge(
     spill: &Spill,
 ) -> Result<(Terms, Vec<SpillVec<u32>>)> {
     let SegmentTerms { terms, numbers } = merge_tree(segments, spill);
-    Ok((Terms::new(terms.bytes, terms.ends)?, numbers))
+    Ok((Terms::new(terms.bytes.into_array(), terms.ends.into_array())?, numbers))
 }
 
 fn merge_tree(mut segments: Vec<SegmentTerms>, spill: &Spill) -> SegmentTerms {

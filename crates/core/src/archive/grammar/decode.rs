@@ -55,7 +55,13 @@ pub(crate) fn decode(
     let all = layout.symbol_count();
     let symbols = decode_any(symbols, &items, &layout, all, [&share, &work], cancel)?;
     let Layout { token_count, rule_starts, document_starts } = layout;
-    Ok(Grammar::new(token_count, symbols, rule_starts, document_starts)?.holding(share))
+    Ok(Grammar::new(
+        token_count,
+        symbols.into_array(),
+        rule_starts.into_array(),
+        document_starts.into_array(),
+    )?
+    .holding(share))
 }
 
 /// Decodes at least the first `wanted` symbols. Takes what they need of the first share, and what decoding them needs of

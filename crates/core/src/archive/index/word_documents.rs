@@ -94,7 +94,7 @@ impl WordDocumentsBuilder {
     pub fn finish(self) -> Result<WordDocuments> {
         let most = self.writer.position();
         let starts = Packed::spilling(self.starts.iter().copied(), most, self.starts.spill());
-        WordDocuments::new(self.words, self.documents, starts, self.writer.finish().into())
+        WordDocuments::new(self.words, self.documents, starts, self.writer.finish().into_array())
     }
 }
 
