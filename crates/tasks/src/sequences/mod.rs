@@ -49,7 +49,7 @@ use crate::{Error, Result};
 /// An operation takes this part of the memory that the work may take: there is one for each thread, and some is for others.
 const PART_OF_MEMORY: u64 = 16;
 /// But no more than it must: what does not fit into the cache is no faster for being larger.
-const MOST_OF_AN_OPERATION: u64 = 32 << 20;
+const MOST_OF_AN_OPERATION: u64 = 8 << 20;
 /// Larger pieces are cut, though each part of one then goes over all of it.
 const MOST_OF_A_PIECE: u64 = 4 * MOST_OF_AN_OPERATION;
 
