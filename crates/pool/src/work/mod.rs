@@ -48,6 +48,9 @@ enum Found {
     Open(Option<Table>, Table),
 }
 
+/// Less than in memory: a pool is for those who have little.
+const MOST_OF_AN_OPERATION: u64 = 8 << 20;
+
 impl Storage for Phases<'_> {
     fn fill(
         &mut self,
@@ -79,6 +82,10 @@ impl Storage for Phases<'_> {
 
     fn aside(&self, bytes: usize) -> tadoc_tasks::Result<Room> {
         Ok(self.pool.aside(bytes)?)
+    }
+
+    fn most_of_an_operation(&self) -> u64 {
+        MOST_OF_AN_OPERATION
     }
 }
 

@@ -48,10 +48,9 @@ use crate::{Error, Result};
 
 /// An operation takes this part of the memory that the work may take: there is one for each thread, and some is for others.
 const PART_OF_MEMORY: u64 = 16;
-/// But no more than it must: what does not fit into the cache is no faster for being larger.
-const MOST_OF_AN_OPERATION: u64 = 8 << 20;
-/// Larger pieces are cut, though each part of one then goes over all of it.
-const MOST_OF_A_PIECE: u64 = 4 * MOST_OF_AN_OPERATION;
+/// Pieces that are so many times as large as an operation are cut, though each part of one then goes
+/// over all of it.
+const MOST_OF_A_PIECE: u64 = 4;
 
 /// Operations of a phase, if they are not too small for that, or too large for memory.
 const OPERATIONS: u64 = 64;
@@ -70,7 +69,8 @@ struct Budget {
 impl Budget {
     fn new(work: &Work<'_>) -> Self {
         let part = work.memory() / PART_OF_MEMORY;
-        Self { bytes: part.min(MOST_OF_AN_OPERATION), most: part.min(MOST_OF_A_PIECE) }
+        let most = work.most_of_an_operation();
+        Self { bytes: part.min(most), most: part.min(MOST_OF_A_PIECE * most) }
     }
 
     /// How many records of so many bytes an operation has, if there are `all`: as many as fit, but

@@ -21,6 +21,9 @@ use crate::{Error, Result};
 /// good neighbour, and large enough for most questions.
 const PART_BEFORE_FILES: u64 = 8;
 
+/// An operation takes no more: longer ones would read in longer stretches, but miss the caches.
+const MOST_OF_AN_OPERATION: u64 = 32 << 20;
+
 /// Tables in memory.
 #[derive(Debug, Clone)]
 pub struct Memory {
@@ -149,6 +152,10 @@ impl Storage for Memory {
 
     fn aside(&self, bytes: usize) -> Result<Room> {
         Room::in_file(bytes, None).map_err(temporary)
+    }
+
+    fn most_of_an_operation(&self) -> u64 {
+        MOST_OF_AN_OPERATION
     }
 }
 

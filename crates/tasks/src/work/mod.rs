@@ -77,6 +77,9 @@ pub trait Storage: Send + Sync {
 
     /// Zeros outside of the process's own memory, lost with the process.
     fn aside(&self, bytes: usize) -> Result<Room>;
+
+    /// Bytes of memory that an operation may take that could be cut smaller.
+    fn most_of_an_operation(&self) -> u64;
 }
 
 /// Runs the phases of a task.
@@ -96,6 +99,11 @@ impl<'s> Work<'s> {
     /// Bytes of memory that the work may take, beside its storage.
     pub fn memory(&self) -> u64 {
         self.memory
+    }
+
+    /// Bytes of it for an operation that can be cut smaller.
+    pub fn most_of_an_operation(&self) -> u64 {
+        self.storage.most_of_an_operation()
     }
 }
 
