@@ -5,9 +5,8 @@
 
 use std::marker::PhantomData;
 
-use tadoc_core::parallel::Idle;
-
 use tadoc_core::Packing;
+use tadoc_core::parallel::Idle;
 
 use super::buckets::{Layout, Piece};
 use super::counts::{Counter, Occurrences};

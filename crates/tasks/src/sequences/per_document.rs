@@ -11,11 +11,10 @@ use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::Arc;
 
+use tadoc_core::Packing;
 use tadoc_core::answer::columns::SEQUENCE_DOCUMENTS;
 use tadoc_core::answer::{Answer, Column, Labels, Position, Rows};
 use tadoc_core::parallel::Idle;
-
-use tadoc_core::Packing;
 
 use super::Budget;
 use super::buckets::{Grouping, Groupings, Layout, Piece, Records, are_grouped, pieces};

@@ -8,10 +8,9 @@ use std::collections::BinaryHeap;
 use std::marker::PhantomData;
 use std::ops::Range;
 
+use tadoc_core::Packing;
 use tadoc_core::answer::columns::{PAIR_COUNTS, SEQUENCE_COUNTS, SEQUENCE_DOCUMENTS};
 use tadoc_core::answer::{Column, Labels, Rows, Value};
-
-use tadoc_core::Packing;
 
 use super::buckets::Layout;
 use super::keys::Key;
