@@ -125,6 +125,9 @@ fn of_archive(error: &ArchiveError) -> Option<&'static str> {
             "it was not written by tadoc, or by a broken version: compress the text again"
         }
         ArchiveError::NamesTooLong { .. } => "use shorter names or several archives",
+        ArchiveError::TemporaryFile { .. } => {
+            "give another folder in the variable TMPDIR, or raise --memory"
+        }
         ArchiveError::MemoryLimit { .. } => "--memory SIZE sets another limit",
         ArchiveError::Exists { .. } => "give another name, or --force to replace it",
         ArchiveError::StoredView { .. } => "delete it, or make it again with `tadoc index --view`",

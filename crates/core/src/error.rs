@@ -196,6 +196,14 @@ pub enum Error {
     /// The work was ended by a [`crate::CancelFlag`].
     #[error("cancelled")]
     Cancelled,
+    /// A temporary file could not be made or used.
+    #[error("cannot use a temporary file in {}", folder.display())]
+    TemporaryFile {
+        /// The folder for such files.
+        folder: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
     /// A file or folder could not be read or written.
     #[error("cannot access {}", path.display())]
     Io {

@@ -68,6 +68,10 @@ fn of_archives() -> Vec<ArchiveError> {
         ArchiveError::Unsupported { what: "a sequence of 300 bits".into() },
         ArchiveError::backend(ArchiveError::Cancelled),
         ArchiveError::Cancelled,
+        ArchiveError::TemporaryFile {
+            folder: "/tmp".into(),
+            source: system(ErrorKind::StorageFull),
+        },
         ArchiveError::Io { path: path(), source: system(ErrorKind::NotFound) },
     ]
 }

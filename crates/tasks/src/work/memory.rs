@@ -62,7 +62,7 @@ impl Memory {
 }
 
 fn temporary(source: io::Error) -> Error {
-    Error::io("a temporary file", source)
+    Error::TemporaryFile { folder: std::env::temp_dir(), source }
 }
 
 /// Bytes of a table; counted until they are freed.
