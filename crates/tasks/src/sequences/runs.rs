@@ -53,6 +53,9 @@ pub(super) fn are_ranked<K: Key, H: Key>(
     Some(
         block.section::<u32>(BUCKET)? == [buckets.start]
             && are_ends(runs.iter().map(|&[_, end]| end), keys.len())
+            // A reader goes on behind the count that it has come to, down to 0.
+            && runs.is_sorted_by(|one, next| one[0] > next[0])
+            && runs.last().is_none_or(|&[count, _]| count > 0)
             && keys.iter().all(is_key),
     )
 }
@@ -258,5 +261,36 @@ impl<K: Key, H: Key> Rows for RunRows<'_, K, H> {
             }
             at = until;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytemuck::cast_slice;
+
+    use super::*;
+
+    #[test]
+    fn ranked_blocks_descend_to_a_count_above_0() {
+        let packing = Packing::new(2, 4);
+        let layout = Layout::new(packing.key_bits(), 64, 5, 100);
+        let keys: [u64; 5] = [0b0001, 0b0100, 0b0010, 0b0111, 0b1111];
+        for (runs, expected) in [
+            (&[][..], false),
+            (&[[7_u64, 2], [3, 3], [1, 5]][..], true),
+            (&[[7, 5]], true),
+            (&[[7, 2], [3, 3], [0, 5]], false),
+            (&[[7, 2], [7, 3], [1, 5]], false),
+            (&[[3, 2], [7, 3], [1, 5]], false),
+            (&[[7, 2], [3, 3], [1, 4]], false),
+            (&[[7, 3], [3, 2], [1, 5]], false),
+        ] {
+            let sections = [cast_slice(&[0_u32]), cast_slice(&keys), cast_slice(runs)];
+            let found = are_ranked::<u64, u64>(Block::new(&sections), packing, layout, &(0..1));
+            assert_eq!(found, Some(expected), "{runs:?}");
+        }
+        let sections = [cast_slice(&[0_u32]), cast_slice(&keys)];
+        let lacking = are_ranked::<u64, u64>(Block::new(&sections), packing, layout, &(0..1));
+        assert_eq!(lacking, None);
     }
 }
