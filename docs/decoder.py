@@ -161,7 +161,7 @@ def read_sections(data):
         require(at % 8 == 0, f"table of sections: section {name} is at {at}, which is no multiple of 8")
         require(at >= end, f"table of sections: section {name} lies on another one")
         end = at + length
-        if name in ("INFO", "DOCS", "ORIG", "DICT", "ITEM", "SYMB", "SYMD", "ROOT"):
+        if name in ("INFO", "DOCS", "ORIG", "DICT", "ITEM", "SYMB", "SYMD", "ROOT", "CNTW"):
             alone = name in ("INFO", "DOCS", "ORIG")
             require((segment == 0xFFFFFFFF) == alone, f"table of sections: section {name} is of the wrong segment")
             key = (name, None if alone else segment)
@@ -246,17 +246,20 @@ def read_list(reader):
     data = reader.take(reader.varint())
     reader.require(count <= most_values(len(data)), f"{count} integers cannot be in {len(data)} bytes")
     stream = Stream(reader, data)
-    values = []
-    for _ in range(count):
-        length = stream.one_class(model)
-        value = done = 0
-        while done + 1 < length:
-            now = min(31, length - 1 - done)
-            value += stream.bits(now) << done
-            done += now
-        values.append(value + (1 << (length - 1) if length else 0))
+    values = [read_integer(stream, model) for _ in range(count)]
     stream.finish()
     return values
+
+
+def read_integer(stream, model):
+    """The class of its bit length, and raw bits (4.3)."""
+    length = stream.one_class(model)
+    value = done = 0
+    while done + 1 < length:
+        now = min(31, length - 1 - done)
+        value += stream.bits(now) << done
+        done += now
+    return value + (1 << (length - 1) if length else 0)
 
 
 # (5) and (6) What is in the archive
@@ -477,6 +480,14 @@ def read_tokens(data, text_bytes):
             tokens += added
     reader.finish()
     return tokens, words
+
+
+def words_of_tokens(data):
+    """For each token that has a word its number (7.1)."""
+    reader = Reader(data, "section DICT")
+    reader.varint(), reader.varint()
+    forms = read_list(reader)
+    return [word for word, form in enumerate(forms) for _ in range(2 if form == 3 else 1)]
 
 
 # (8) The grammar
@@ -824,6 +835,39 @@ def read_grammar(sections, number):
     return tokens, rules, row, documents
 
 
+# (17) How often each word occurs
+
+
+def check_word_counts(sections, number, tokens, words, rules, documents):
+    """The counts that are stored must be those of the grammar (17)."""
+    reader = Reader(sections["CNTW", number], "section CNTW")
+    count = reader.varint()
+    reader.require(count == words, f"counts of {count} words, where there are {words}")
+    models = [Model(reader, 65), Model(reader, 65)]
+    blocks = [min(1 << 15, count - start) for start in range(0, count, 1 << 15)]
+    lengths = [reader.varint() for _ in blocks]
+    stored = []
+    for block, length in zip(blocks, lengths):
+        stream, last = Stream(reader, reader.take(length)), 1
+        for _ in range(block):
+            last = read_integer(stream, models[last != 1])
+            reader.require(last > 0, "a word does not occur")
+            stored.append(last)
+        stream.finish()
+    reader.finish()
+    uses = [0] * (len(tokens) + len(rules))
+    for symbol in (symbol for document in documents for symbol in document):
+        uses[symbol] += 1
+    for rule, body in enumerate(rules):
+        for symbol in body:
+            uses[symbol] += uses[len(tokens) + rule]
+    own = words_of_tokens(sections["DICT", number])
+    counts = [0] * words
+    for token, word in enumerate(own):
+        counts[word] += uses[token]
+    reader.require(counts == stored, "counts of another text")
+
+
 # (9) Back to text
 
 
@@ -836,6 +880,8 @@ def segment_documents(archive, number):
     recorded = [segment.token_types, segment.words, segment.token_types, segment.rules]
     recorded += [segment.symbols, segment.root_symbols, segment.documents]
     require(found == recorded, f"segment {number} has {found} parts, recorded are {recorded}")
+    if ("CNTW", number) in archive.sections:
+        check_word_counts(archive.sections, number, tokens, words, rules, documents)
     lengths = [len(token) for token in tokens] + [0] * len(rules)
     for rule in reversed(range(len(rules))):
         lengths[count + rule] = sum(lengths[symbol] for symbol in rules[rule])

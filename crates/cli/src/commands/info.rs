@@ -260,6 +260,7 @@ fn content(kind: &str) -> &'static str {
         "DICT" => "dictionary",
         "ITEM" => "grammar: items (tokens and rules)",
         "SYMB" | "SYMD" => "grammar: symbols",
+        "CNTW" => "counts of words",
         "ORIG" => "origin: what names are relative to",
         "ROOT" => "grammar: ends of documents",
         _ => "",

@@ -55,6 +55,8 @@ impl Kind {
     pub const SYMD: Self = Self(*b"SYMD");
     /// How a segment's root is cut into documents.
     pub const ROOT: Self = Self(*b"ROOT");
+    /// How often each word of a segment occurs.
+    pub const CNTW: Self = Self(*b"CNTW");
     /// The rules and lengths of a segment, to be mapped.
     pub const NAVI: Self = Self(*b"NAVI");
     /// The symbols of a segment's root, to be mapped.
@@ -67,13 +69,13 @@ impl Kind {
     }
 
     fn is_of_segment(self) -> bool {
-        [Self::DICT, Self::ITEM, Self::SYMB, Self::SYMD, Self::ROOT].contains(&self)
+        [Self::DICT, Self::ITEM, Self::SYMB, Self::SYMD, Self::ROOT, Self::CNTW].contains(&self)
             || self.is_index()
     }
 
     /// Whether no answer depends on it, so that a reader may pass over it.
     fn is_optional(self) -> bool {
-        self == Self::ORIG || self.is_index()
+        [Self::ORIG, Self::CNTW].contains(&self) || self.is_index()
     }
 
     /// Whether it is part of the index: derived from other sections, and optional.

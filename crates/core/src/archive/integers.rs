@@ -3,20 +3,19 @@
 //! One stream a list, so a list is read as a whole. Cost: a class and up to three takes of raw bits a
 //! value.
 
-use super::rans::{Decoder, Encoder, MOST_RAW_BITS, Model, most_values};
+use super::rans::{Decoder, DecodingTable, Encoder, MOST_RAW_BITS, Model, most_values};
 use super::wire::{Reader, put_varint};
 use crate::budget::{Budget, Counted};
 use crate::error::Result;
 use crate::spill::SpillVec;
 use crate::usize_of;
 
+/// Classes of bit lengths, 0 to 64.
+pub(crate) const LENGTHS: usize = 65;
+
 /// Appends a list.
-#[expect(
-    clippy::cast_possible_truncation,
-    reason = "so many bits are taken at a time as an u32 has room for"
-)]
 pub(crate) fn write(into: &mut Vec<u8>, values: impl Iterator<Item = u64> + Clone) {
-    let mut counts = [0; 65];
+    let mut counts = [0; LENGTHS];
     let mut length = 0_u64;
     for value in values.clone() {
         counts[bit_length(value) as usize] += 1;
@@ -30,16 +29,7 @@ pub(crate) fn write(into: &mut Vec<u8>, values: impl Iterator<Item = u64> + Clon
     model.write(into);
     let mut encoder = Encoder::default();
     for value in values {
-        let bits = bit_length(value);
-        encoder.class(&model, bits as usize);
-        let mut left = bits.saturating_sub(1);
-        let mut rest = value;
-        while left > 0 {
-            let now = left.min(MOST_RAW_BITS);
-            encoder.bits((rest & ((1 << now) - 1)) as u32, now);
-            rest >>= now;
-            left -= now;
-        }
+        put(&mut encoder, &model, value);
     }
     let mut stream = Vec::new();
     encoder.write(&mut stream);
@@ -47,8 +37,43 @@ pub(crate) fn write(into: &mut Vec<u8>, values: impl Iterator<Item = u64> + Clon
     into.extend_from_slice(&stream);
 }
 
-/// Reads a list, whose memory is counted as that of `what`.
+/// Adds an integer: the class of its length, and raw bits.
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "so many bits are taken at a time as an u32 has room for"
+)]
+pub(crate) fn put(encoder: &mut Encoder, model: &Model, value: u64) {
+    let bits = bit_length(value);
+    encoder.class(model, bits as usize);
+    let mut left = bits.saturating_sub(1);
+    let mut rest = value;
+    while left > 0 {
+        let now = left.min(MOST_RAW_BITS);
+        encoder.bits((rest & ((1 << now) - 1)) as u32, now);
+        rest >>= now;
+        left -= now;
+    }
+}
+
+/// Takes an integer.
+#[inline]
 #[expect(clippy::cast_possible_truncation, reason = "classes are numbers of bits, 64 at most")]
+pub(crate) fn take(decoder: &mut Decoder<'_>, table: &DecodingTable) -> u64 {
+    let bits = decoder.class(table) as u32;
+    let mut value = 0_u64;
+    let mut done = 0;
+    while done + 1 < bits {
+        let now = (bits - 1 - done).min(MOST_RAW_BITS);
+        value |= u64::from(decoder.bits(now)) << done;
+        done += now;
+    }
+    if bits > 0 {
+        value |= 1 << (bits - 1);
+    }
+    value
+}
+
+/// Reads a list, whose memory is counted as that of `what`.
 pub(crate) fn read(
     reader: &mut Reader<'_>,
     budget: &Budget,
@@ -58,7 +83,7 @@ pub(crate) fn read(
     if length == 0 {
         return Ok(Counted::default());
     }
-    let table = Model::read(reader, 65)?.decoding_table();
+    let table = Model::read(reader, LENGTHS)?.decoding_table();
     let bytes = reader.varint()?;
     let stream = reader.take(bytes)?;
     if length > most_values(stream.len()) {
@@ -68,18 +93,7 @@ pub(crate) fn read(
     let mut decoder = Decoder::new(stream)?;
     let mut values = budget.spill().with_capacity(usize_of(length));
     for _ in 0..length {
-        let bits = decoder.class(&table) as u32;
-        let mut value = 0_u64;
-        let mut done = 0;
-        while done + 1 < bits {
-            let now = (bits - 1 - done).min(MOST_RAW_BITS);
-            value |= u64::from(decoder.bits(now)) << done;
-            done += now;
-        }
-        if bits > 0 {
-            value |= 1 << (bits - 1);
-        }
-        values.push(value);
+        values.push(take(&mut decoder, &table));
     }
     decoder.finish()?;
     Ok(Counted::new(values, share))

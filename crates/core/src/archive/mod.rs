@@ -30,6 +30,7 @@ pub mod types;
 mod view_file;
 mod view_image;
 mod wire;
+mod word_counts;
 #[expect(clippy::cast_possible_truncation, reason = "sizes of what is written, which is in memory")]
 mod write;
 mod zstandard;

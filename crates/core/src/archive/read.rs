@@ -19,6 +19,7 @@ use super::info::{self, Summary};
 use super::journal::{self, Journal};
 use super::origin;
 use super::types::{Info, Level, SectionInfo};
+use super::word_counts;
 use crate::CancelFlag;
 use crate::budget::{Budget, Counted, MemoryLimit};
 use crate::error::{Error, Result};
@@ -330,6 +331,29 @@ impl Archive {
             |info| [info.token_types, info.words],
         )?;
         Ok(dictionary)
+    }
+
+    /// How often each word of a segment occurs, if that is stored. On all threads, without its grammar.
+    pub fn word_counts(&self, segment: usize) -> Result<Option<Counted<SpillVec<u64>>>> {
+        let number = Some(number_of(segment));
+        if !self.has(Kind::CNTW, number) {
+            return Ok(None);
+        }
+        let info = &self.summary.segments[segment];
+        let section = self.section(Kind::CNTW, number)?;
+        word_counts::decode(&section, info.words, info.text_bytes, &self.budget).map(Some)
+    }
+
+    /// Checks that the counts stored for a segment are those of its grammar. O(symbols).
+    pub fn check_word_counts(&self, segment: usize) -> Result<()> {
+        let Some(stored) = self.word_counts(segment)? else { return Ok(()) };
+        let (grammar, dictionary) = self.segment(segment)?;
+        let counts = word_counts::of_grammar(&grammar, dictionary.forms());
+        if counts[..] != stored[..] {
+            let what = format!("section CNTW of segment {segment}: counts of another text");
+            return Err(Error::malformed(what));
+        }
+        Ok(())
     }
 
     /// Decodes the symbols of the root of a segment, on all threads. At the level `fast`, those of the rules are passed

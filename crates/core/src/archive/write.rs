@@ -4,14 +4,14 @@ use std::io::{Seek, Write};
 use std::path::Path;
 
 use super::container::{ALIGNMENT, HEADER_BYTES, Header, Kind, Section, checksum, write_table};
-use super::dictionary::{self, Dictionary, Entry};
+use super::dictionary::{self, Dictionary, Entry, Forms};
 use super::documents::DocumentTable;
 use super::grammar::{self, EncodedSymbols};
 use super::info::Summary;
 use super::journal::{ArchiveLock, Journal};
 use super::read::Archive;
 use super::types::Level;
-use super::{documents, info, origin};
+use super::{documents, info, origin, word_counts};
 use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::grammar::Grammar;
@@ -20,7 +20,11 @@ use crate::{CancelFlag, Cancelled};
 
 /// The dictionary of a segment, encoded.
 #[derive(Debug)]
-pub struct EncodedDictionary(Vec<u8>);
+pub struct EncodedDictionary {
+    section: Vec<u8>,
+    /// The forms of each word.
+    forms: Vec<Forms>,
+}
 
 impl EncodedDictionary {
     /// Encodes words and separators, on all threads. Both must be in ascending order and distinct.
@@ -30,18 +34,22 @@ impl EncodedDictionary {
         level: Level,
         cancel: &CancelFlag,
     ) -> Result<Self, Cancelled> {
-        dictionary::encode(words, separators, level, cancel).map(Self)
+        Ok(Self::of(words, dictionary::encode(words, separators, level, cancel)?))
     }
 
     /// The same for one that is not to be kept: larger, and soon made.
     pub fn quick(words: &[Entry<'_>], separators: &[&[u8]]) -> Self {
         let encoded = dictionary::encode_at(words, separators, 1, &CancelFlag::default());
-        Self(encoded.expect("nobody cancels it"))
+        Self::of(words, encoded.expect("nobody cancels it"))
+    }
+
+    fn of(words: &[Entry<'_>], section: Vec<u8>) -> Self {
+        Self { section, forms: words.iter().map(|word| word.forms).collect() }
     }
 
     /// The dictionary itself, as if it were read from an archive.
     pub fn open(&self) -> Result<Dictionary> {
-        Dictionary::open(&self.0, &Budget::unlimited())
+        Dictionary::open(&self.section, &Budget::unlimited())
     }
 }
 
@@ -50,6 +58,7 @@ impl EncodedDictionary {
 pub struct EncodedSegment {
     dictionary: EncodedDictionary,
     grammar: grammar::Encoded,
+    word_counts: Vec<u8>,
 }
 
 impl EncodedSegment {
@@ -74,7 +83,14 @@ impl EncodedSegment {
         level: Level,
         cancel: &CancelFlag,
     ) -> Result<Self, Cancelled> {
-        Ok(Self { dictionary, grammar: grammar::encode(grammar, level, cancel)? })
+        let forms = dictionary.forms.iter().copied();
+        // A sum over all rules, on one thread: beside the coding.
+        let (encoded, counts) = rayon::join(
+            || grammar::encode(grammar, level, cancel),
+            || word_counts::of_grammar(grammar, forms),
+        );
+        let word_counts = word_counts::encode(&counts);
+        Ok(Self { dictionary, grammar: encoded?, word_counts })
     }
 }
 
@@ -173,13 +189,14 @@ impl ArchiveWriter {
     /// Appends a segment.
     pub fn add_segment(&mut self, segment: &EncodedSegment) -> Result<()> {
         let number = Some(self.next_segment()?);
-        self.add_section(Kind::DICT, number, &segment.dictionary.0)?;
+        self.add_section(Kind::DICT, number, &segment.dictionary.section)?;
         self.add_section(Kind::ITEM, number, &segment.grammar.items)?;
         match &segment.grammar.symbols {
             EncodedSymbols::Fast(symbols) => self.add_section(Kind::SYMB, number, symbols)?,
             EncodedSymbols::Dense(symbols) => self.add_section(Kind::SYMD, number, symbols)?,
         }
-        self.add_section(Kind::ROOT, number, &segment.grammar.root)
+        self.add_section(Kind::ROOT, number, &segment.grammar.root)?;
+        self.add_section(Kind::CNTW, number, &segment.word_counts)
     }
 
     /// Appends what is known at the end, syncs, and gives the archive its name; gives its length. An

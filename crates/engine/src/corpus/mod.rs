@@ -392,6 +392,9 @@ impl Corpus {
             Self { edited: None, edits: None, ..self.clone() }.verify(observer)?.sections
         } else {
             let sections = self.archive.check_sections()?;
+            for segment in 0..self.summary().segments.len() {
+                self.archive.check_word_counts(segment)?;
+            }
             crate::access::check(self)?;
             sections
         };

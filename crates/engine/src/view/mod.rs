@@ -21,9 +21,12 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 use tadoc_core::archive::{open_view, write_view};
-use tadoc_core::{Grammar, Network, Part, Share, Spill, SpillVec, Terms, View, usize_of};
+use tadoc_core::{
+    Counted, Grammar, Network, Part, Share, Spill, SpillVec, Terms, View, usize_of,
+};
 
 use self::segment::Source;
+use self::terms::Numbered;
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -31,6 +34,9 @@ use crate::progress::{Observer, Phase};
 
 /// What stands for a token without a term.
 const NONE: u32 = u32::MAX;
+
+/// Occurrences of a term that a rule stands for where 32 bits do not count them one by one.
+const OCCURRENCES_OF_A_RULE: usize = 1 << 16;
 
 /// Symbols that a thread renumbers at a time.
 const RENUMBERED_AT_ONCE: usize = 1 << 16;
@@ -135,9 +141,14 @@ fn make_from(
     }
     let mut inputs = Vec::new();
     let mut first_document = 0_u64;
+    // Counts of all documents are of none of them.
+    let with_documents = detail == Detail::Whole || documents.is_some();
     for (corpus, stored) in corpora.iter().zip(stored) {
-        // As many as the summary says.
-        let count = corpus.documents()?.len() as u64;
+        let count = corpus.summary().documents;
+        if with_documents {
+            // As many as the summary says.
+            corpus.documents()?;
+        }
         if first_document + count > u64::from(u32::MAX) {
             return Err(Error::TooMany { what: "documents", most: u32::MAX.into() });
         }
@@ -146,12 +157,15 @@ fn make_from(
             clippy::cast_possible_truncation,
             reason = "checked: documents are numbered in 32 bits"
         )]
-        inputs.extend(inputs_of(corpus, stored, chosen, first_document as u32));
+        inputs.extend(match with_documents {
+            true => inputs_of(corpus, stored, chosen, first_document as u32),
+            false => undocumented(corpus, stored)?,
+        });
         first_document += count;
     }
     inputs.par_iter().try_for_each(|input| match &input.of {
         Of::Segment(corpus, segment) => corpus.prepare([*segment]),
-        Of::View(_) => Ok(()),
+        Of::Counts(..) | Of::View(_) => Ok(()),
     })?;
     let mut terms_of_inputs = Vec::with_capacity(inputs.len());
     let mut of_tokens = Vec::with_capacity(inputs.len());
@@ -192,7 +206,30 @@ struct Input<'c> {
 
 enum Of<'c> {
     Segment(&'c Corpus, usize),
+    /// The same, of which only the counts of its words are read.
+    Counts(&'c Corpus, usize, Counted<SpillVec<u64>>),
     View(Box<View>),
+}
+
+/// The inputs of all of a corpus, without its documents; of segments whose counts of words are stored, no more than these.
+fn undocumented(corpus: &Corpus, stored: Option<View>) -> Result<Vec<Input<'_>>> {
+    let input = |of| Input { of, places: None, documents: Vec::new() };
+    if let Some(view) = stored {
+        return Ok(vec![input(Of::View(Box::new(view)))]);
+    }
+    let segments = (0..corpus.summary().segments.len()).into_par_iter();
+    segments
+        .map(|segment| {
+            let counts = match corpus.stored_segment(segment) {
+                Some(stored) => corpus.archive().word_counts(stored)?,
+                None => None,
+            };
+            Ok(input(match counts {
+                Some(counts) => Of::Counts(corpus, segment, counts),
+                None => Of::Segment(corpus, segment),
+            }))
+        })
+        .collect()
 }
 
 /// The inputs of a corpus, or of the part of it that is chosen.
@@ -233,21 +270,25 @@ impl Input<'_> {
     fn text_bytes(&self) -> u64 {
         match &self.of {
             Of::View(view) => view.network().grammar().symbols().len() as u64,
-            Of::Segment(corpus, segment) => corpus.summary().segments[*segment].text_bytes,
+            Of::Segment(corpus, segment) | Of::Counts(corpus, segment, _) => corpus.summary().segments[*segment].text_bytes,
         }
     }
 
-    /// Its terms, and for each token the number of its term among them.
+    /// Its terms, and for each token (or word, where only these are counted) the number of its term among them.
     fn terms(&self, analyzer: &Analyzer) -> Result<(terms::SegmentTerms, SpillVec<u32>)> {
         match &self.of {
             Of::View(view) => {
                 let spill = view.network().grammar().spill();
                 Ok(terms::of_view(view.terms(), analyzer, &spill))
             }
-            Of::Segment(corpus, segment) => {
+            Of::Segment(corpus, segment) | Of::Counts(corpus, segment, _) => {
                 let dictionary = corpus.dictionary(*segment)?;
                 let text_bytes = corpus.summary().segments[*segment].text_bytes;
-                terms::of_segment(&dictionary, analyzer, text_bytes)
+                let numbered = match self.of {
+                    Of::Counts(..) => Numbered::Words,
+                    _ => Numbered::Tokens,
+                };
+                terms::of_segment(&dictionary, analyzer, text_bytes, numbered)
             }
         }
     }
@@ -256,7 +297,9 @@ impl Input<'_> {
     fn grammar(&self) -> Result<Cow<'_, Grammar>> {
         match &self.of {
             Of::View(view) => Ok(Cow::Borrowed(view.network().grammar())),
-            Of::Segment(corpus, segment) => Ok(Cow::Owned(corpus.grammar(*segment)?)),
+            Of::Segment(corpus, segment) | Of::Counts(corpus, segment, _) => {
+                Ok(Cow::Owned(corpus.grammar(*segment)?))
+            }
         }
     }
 }
@@ -291,8 +334,8 @@ struct ViewRows {
     documents: Vec<u32>,
     parts: Vec<Part>,
     /// How often each term and each rule stands in the documents, whether they are there or not.
-    term_counts: SpillVec<u32>,
-    rule_counts: SpillVec<u32>,
+    term_counts: SpillVec<u64>,
+    rule_counts: SpillVec<u64>,
     /// What they take of the budgets of archives.
     shares: Vec<Share>,
 }
@@ -317,6 +360,9 @@ impl ViewRows {
         reason = "terms and rules are checked here, symbols by `append`"
     )]
     fn add(&mut self, input: &Input<'_>, of_tokens: &[u32], detail: Detail) -> Result<()> {
+        if let Of::Counts(_, _, counts) = &input.of {
+            return self.add_counts(of_tokens, counts);
+        }
         let grammar = input.grammar()?;
         if let Of::Segment(corpus, _) = &input.of {
             // Symbols, of which there are three rows for a moment; and of rules starts, lengths, levels and counts.
@@ -357,9 +403,39 @@ impl ViewRows {
         Ok(())
     }
 
+    /// Adds how often the words of a segment occur.
+    fn add_counts(&mut self, of_words: &[u32], counts: &[u64]) -> Result<()> {
+        for (&term, &count) in of_words.iter().zip(counts).filter(|(term, _)| **term != NONE) {
+            add(&mut self.term_counts[term as usize], count)?;
+        }
+        Ok(())
+    }
+
+    /// Replaces counts of terms that do not fit: a rule of many of a term counts for so many of it.
+    fn reduce_counts(&mut self, most: u64, factor: usize) -> Result<()> {
+        let first_rule = self.rule_ends.len();
+        let high = |count: u64| count > most;
+        let terms = (0..).zip(&mut self.term_counts[..]).filter(|(_, count)| high(**count));
+        for (term, count) in terms {
+            self.bodies.extend(std::iter::repeat_n(term, factor));
+            self.rule_ends.push(u32::try_from(self.bodies.len()).map_err(|_| too_many_symbols())?);
+            self.rule_counts.push(*count / factor as u64);
+            *count %= factor as u64;
+        }
+        if self.rule_ends.len() > first_rule {
+            let end = self.root.len() as u32;
+            let rules = first_rule as u32..self.rule_ends.len() as u32;
+            self.parts.push(Part { root: end..end, rules });
+        }
+        Ok(())
+    }
+
     /// Puts the bodies behind the root, and makes all of it a view.
     #[expect(clippy::cast_possible_truncation, reason = "`most` is checked")]
     fn join(mut self, terms: Terms, detail: Detail, spill: &Spill) -> Result<View> {
+        if detail == Detail::Counts {
+            self.reduce_counts(u32::MAX.into(), OCCURRENCES_OF_A_RULE)?;
+        }
         let root_length = self.root.len();
         let symbol_count = root_length + self.bodies.len();
         let most = symbol_count as u64 + u64::from(terms.len()) + self.rule_ends.len() as u64;
@@ -381,8 +457,13 @@ impl ViewRows {
         let grammar = Grammar::new(terms.len(), symbols.into_array(), rule_starts, document_starts)
             .map_err(tadoc_core::Error::from)?
             .spilling(spill);
-        self.term_counts.extend_from_slice(&self.rule_counts);
-        let counts = self.term_counts.into_array();
+        let counts = self.term_counts.iter().chain(&self.rule_counts[..]);
+        let counts = counts.map(|&count| u32::try_from(count).map_err(|_| too_many_symbols()));
+        let mut root_counts = spill.with_capacity(self.term_counts.len() + self.rule_counts.len());
+        for count in counts {
+            root_counts.push(count?);
+        }
+        let counts = root_counts.into_array();
         let (parts, documents) = (self.parts, self.documents);
         let network = match detail {
             Detail::Whole => Network::new(grammar, parts, documents)?.with_root_counts(counts)?,
@@ -390,6 +471,12 @@ impl ViewRows {
         };
         Ok(View::new(terms, network)?)
     }
+}
+
+/// Adds to a count.
+fn add(sum: &mut u64, more: u64) -> Result<()> {
+    *sum = sum.checked_add(more).ok_or_else(too_many_symbols)?;
+    Ok(())
 }
 
 fn too_many_symbols() -> Error {

@@ -12,8 +12,8 @@ use rayon::prelude::*;
 use tadoc_core::parallel::map_chunks;
 use tadoc_core::{Grammar, SpillVec};
 
-use super::{Detail, NONE, ViewRows, too_many_symbols};
-use crate::error::{Error, Result};
+use super::{Detail, NONE, ViewRows, add, too_many_symbols};
+use crate::error::Result;
 
 /// Symbols of the root that a thread copies at a time.
 const ROOT_AT_ONCE: usize = 1 << 16;
@@ -322,11 +322,6 @@ impl Replacements {
     /// Adds how often terms, and rules that stay, stand in the documents, out of how often the old
     /// symbols do.
     fn count(&self, source: &Source<'_>, counts: &[u32], made: &mut ViewRows) -> Result<()> {
-        // The counts of one segment fit; those of many may not.
-        let add = |sum: &mut u32, more: u32| {
-            *sum = sum.checked_add(more).ok_or_else(too_many_symbols)?;
-            Ok::<(), Error>(())
-        };
         let before = made.rule_counts.len();
         made.rule_counts.extend(std::iter::repeat_n(0, self.kept.len()));
         let (term_counts, rule_counts) =
@@ -334,14 +329,14 @@ impl Replacements {
         let (of_tokens, of_rules) = counts.split_at(source.terms.len());
         for (&term, &count) in source.terms.iter().zip(of_tokens).filter(|(term, _)| **term != NONE)
         {
-            add(&mut term_counts[term as usize], count)?;
+            add(&mut term_counts[term as usize], count.into())?;
         }
         let first_rule = source.term_count + source.rules_before;
         for (slot, &count) in self.slots.iter().zip(of_rules).filter(|(_, count)| **count > 0) {
             for &symbol in self.symbols_of(slot) {
                 match symbol.checked_sub(first_rule) {
-                    None => add(&mut term_counts[symbol as usize], count)?,
-                    Some(rule) => add(&mut rule_counts[rule as usize], count)?,
+                    None => add(&mut term_counts[symbol as usize], count.into())?,
+                    Some(rule) => add(&mut rule_counts[rule as usize], count.into())?,
                 }
             }
         }

@@ -74,11 +74,21 @@ impl SegmentTerms {
     }
 }
 
-/// The terms of a segment, and for each token the term's number in it, or [`NONE`].
+/// What the numbers of terms are wanted for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Numbered {
+    /// For each token of a dictionary.
+    Tokens,
+    /// For each word.
+    Words,
+}
+
+/// The terms of a segment, and for each token or word the term's number in it, or [`NONE`].
 pub(super) fn of_segment(
     dictionary: &Dictionary,
     analyzer: &Analyzer,
     text_bytes: u64,
+    numbered: Numbered,
 ) -> Result<(SegmentTerms, SpillVec<u32>)> {
     let words = dictionary.words(text_bytes)?;
     // For each token its term; for each term its number, and its bytes once more when all are merged.
@@ -87,15 +97,21 @@ pub(super) fn of_segment(
     let words_of_tokens = dictionary.words_of_tokens();
     let spill = dictionary.budget().spill();
     if analyzer.is_identity() {
-        let of_tokens = spill.collect(words_of_tokens.map(|word| word.unwrap_or(NONE)));
+        let numbers = match numbered {
+            Numbered::Words => spill.collect(0..dictionary.word_count()),
+            Numbered::Tokens => spill.collect(words_of_tokens.map(|word| word.unwrap_or(NONE))),
+        };
         let (bytes, ends, _) = words.into_parts();
-        return Ok((SegmentTerms::new(Strings { bytes, ends }), of_tokens));
+        return Ok((SegmentTerms::new(Strings { bytes, ends }), numbers));
     }
-    #[expect(clippy::cast_possible_truncation, reason = "words are numbered in 32 bits")]
-    let (terms, of_words) = analyze(words.len() as u32, |word| words.get(word), analyzer, spill);
-    let of_tokens = words_of_tokens.map(|word| word.map_or(NONE, |word| of_words[word as usize]));
-    let of_tokens = spill.collect(of_tokens);
-    Ok((SegmentTerms::new(terms), of_tokens))
+    let count = dictionary.word_count();
+    let (terms, of_words) = analyze(count, |word| words.get(word), analyzer, spill);
+    let of_word = |word: Option<u32>| word.map_or(NONE, |word| of_words[word as usize]);
+    let numbers = match numbered {
+        Numbered::Words => of_words,
+        Numbered::Tokens => spill.collect(words_of_tokens.map(of_word)),
+    };
+    Ok((SegmentTerms::new(terms), numbers))
 }
 
 /// The terms that the terms of another view become, and for each its number, or [`NONE`].

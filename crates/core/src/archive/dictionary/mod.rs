@@ -164,6 +164,11 @@ impl Dictionary {
         self.forms.capacity() + 4 * self.sampled_tokens.capacity() + self.data.len()
     }
 
+    /// In which forms each word is a token.
+    pub fn forms(&self) -> impl Iterator<Item = Forms> + '_ {
+        self.forms.iter().copied()
+    }
+
     /// The tokens of a word: bare and spaced. O(1).
     pub fn tokens_of_word(&self, word: u32) -> (Option<u32>, Option<u32>) {
         let word = word as usize;
