@@ -299,7 +299,7 @@ impl Network {
 
     /// How often each symbol (items, then rules) stands in the root: the root with duplicates counted, which is all that
     /// questions about the whole corpus need of it. Made by `count` at the first call, and kept.
-    pub fn root_counts_or(&self, count: impl FnOnce() -> Vec<u32>) -> &[u32] {
+    pub fn root_counts_or<C: Into<Array<u32>>>(&self, count: impl FnOnce() -> C) -> &[u32] {
         self.root_counts.get_or_init(|| count().into())
     }
 

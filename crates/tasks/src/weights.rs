@@ -97,14 +97,8 @@ impl Weights {
 
 /// How often each symbol (items, then rules) stands in the root; counted at the first call, and kept with the network.
 pub fn root_counts(network: &Network) -> &[u32] {
-    network.root_counts_or(|| count_root(network))
-}
-
-fn count_root(network: &Network) -> Vec<u32> {
     let grammar = network.grammar();
-    let mut counts = vec![0_u32; (grammar.token_count() + grammar.rule_count()) as usize];
-    grammar.root().iter().for_each(|&symbol| counts[symbol as usize] += 1);
-    counts
+    network.root_counts_or(|| grammar.count_symbols(&[grammar.root()]).into_array())
 }
 
 #[cfg(test)]

@@ -37,6 +37,7 @@ mod zstandard;
 
 pub use dictionary::{Dictionary, Tokens};
 pub use documents::{Digester, DocumentTable, HASHED_PIECE, PieceHasher};
+pub use grammar::CodedGrammar;
 pub use index::{
     DocumentsOfWord, FastPart, Index, IndexWriter, WordDocuments, WordDocumentsBuilder, sections,
 };

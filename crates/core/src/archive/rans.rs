@@ -182,7 +182,8 @@ pub(crate) struct DecodingTable {
 /// Reads classes and raw bits from a stream of words.
 pub(crate) struct Decoder<'a> {
     state: u64,
-    words: std::slice::ChunksExact<'a, u8>,
+    /// The words that are left.
+    words: &'a [[u8; 4]],
     /// The stream ended early; from then on everything read is void.
     exhausted: bool,
 }
@@ -190,34 +191,33 @@ pub(crate) struct Decoder<'a> {
 impl<'a> Decoder<'a> {
     /// Starts on a stream; an error if it is too short or not made of whole words.
     pub(crate) fn new(bytes: &'a [u8]) -> Result<Self> {
-        let words = bytes.chunks_exact(4);
-        if !words.remainder().is_empty() || bytes.len() < 8 {
+        let ([high, low, words @ ..], []) = bytes.as_chunks() else {
             return Err(Error::malformed("a coded stream is not made of whole words"));
-        }
-        let mut decoder = Self { state: 0, words, exhausted: false };
-        let high = decoder.word();
-        decoder.state = u64::from(high) << 32 | u64::from(decoder.word());
+        };
+        let [high, low] = [high, low].map(|&word| u64::from(u32::from_le_bytes(word)));
+        let decoder = Self { state: high << 32 | low, words, exhausted: false };
         if decoder.state < LOWEST_STATE || decoder.state >= 1 << 63 {
             return Err(Error::malformed("a coded stream starts in no possible state"));
         }
         Ok(decoder)
     }
 
-    #[inline(always)]
-    fn word(&mut self) -> u32 {
-        match self.words.next() {
-            Some(word) => u32::from_le_bytes(word.try_into().expect("words have four bytes")),
-            None => {
-                self.exhausted = true;
-                1 << 31
-            }
-        }
-    }
-
+    /// Takes a word if the state is low. Without a branch on that, which nobody could predict: the next
+    /// word is read in any case.
     #[inline(always)]
     fn refill(&mut self) {
-        if self.state < LOWEST_STATE {
-            self.state = self.state << 32 | u64::from(self.word());
+        let low = self.state < LOWEST_STATE;
+        match self.words {
+            [word, rest @ ..] => {
+                let filled = self.state << 32 | u64::from(u32::from_le_bytes(*word));
+                self.state = std::hint::select_unpredictable(low, filled, self.state);
+                self.words = std::hint::select_unpredictable(low, rest, self.words);
+            }
+            [] if low => {
+                self.exhausted = true;
+                self.state = self.state << 32 | 1 << 31;
+            }
+            [] => {}
         }
     }
 
@@ -251,8 +251,8 @@ impl<'a> Decoder<'a> {
     }
 
     /// Fails unless the stream was read exactly to its end.
-    pub(crate) fn finish(mut self) -> Result<()> {
-        if self.exhausted || self.words.next().is_some() || self.state != LOWEST_STATE {
+    pub(crate) fn finish(self) -> Result<()> {
+        if self.exhausted || !self.words.is_empty() || self.state != LOWEST_STATE {
             return Err(Error::malformed("a coded stream does not end where its content does"));
         }
         Ok(())

@@ -14,7 +14,7 @@ use super::container::{
 };
 use super::dictionary::Dictionary;
 use super::documents::{self, DocumentTable};
-use super::grammar::{self, Symbols};
+use super::grammar::{self, CodedGrammar, Symbols};
 use super::info::{self, Summary};
 use super::journal::{self, Journal};
 use super::origin;
@@ -394,10 +394,38 @@ impl Archive {
             grammar.root().len() as u64,
             grammar.document_count() as u64,
         ];
+        self.check_grammar(segment, found)?;
+        Ok(grammar)
+    }
+
+    /// The grammar of a segment with only its rules decoded; `None` at the level `dense`, which
+    /// decodes all or nothing.
+    pub fn coded_grammar(&self, segment: usize) -> Result<Option<CodedGrammar>> {
+        if self.summary.level == Level::Dense {
+            return Ok(None);
+        }
+        let number = Some(number_of(segment));
+        let items = self.section(Kind::ITEM, number)?;
+        let symbols = self.section(Kind::SYMB, number)?;
+        let root = self.section(Kind::ROOT, number)?;
+        let coded = CodedGrammar::open(&items, symbols, &root, &self.budget)?;
+        let (rules, in_root) = (coded.rules(), u64::from(coded.root_length()));
+        let found = [
+            rules.token_count().into(),
+            rules.rule_count().into(),
+            rules.symbols().len() as u64 + in_root,
+            in_root,
+            coded.document_starts().len() as u64 - 1,
+        ];
+        self.check_grammar(segment, found)?;
+        Ok(Some(coded))
+    }
+
+    /// Checks how many tokens, rules, symbols, symbols of the root and documents there are.
+    fn check_grammar(&self, segment: usize, found: [u64; 5]) -> Result<()> {
         self.check_figures(segment, found, |info| {
             [info.token_types, info.rules, info.symbols, info.root_symbols, info.documents]
-        })?;
-        Ok(grammar)
+        })
     }
 
     /// Reads grammar and dictionary of a segment, at the same time: what most questions need.

@@ -98,7 +98,9 @@ pub(super) fn decode(
         return Err(reader.malformed(format!("counts of {count} words, where there are {words}")));
     }
     if count > most_values(section.len()) {
-        return Err(reader.malformed(format!("{count} counts cannot be in {} bytes", section.len())));
+        return Err(
+            reader.malformed(format!("{count} counts cannot be in {} bytes", section.len()))
+        );
     }
     let share = budget.take(size_of::<u64>() as u64 * count, WHAT)?;
     let mut table = || Model::read(&mut reader, LENGTHS).map(|model| model.decoding_table());
@@ -170,7 +172,9 @@ mod tests {
             damaged[place] ^= flipped;
             // Whatever it is by now, it is as many counts as a text can have, or none.
             if let Ok(counts) = decoded(&damaged, all.len(), 1000) {
-                assert!(counts.iter().all(|&count| count > 0) && counts.iter().sum::<u64>() <= 1000);
+                assert!(
+                    counts.iter().all(|&count| count > 0) && counts.iter().sum::<u64>() <= 1000
+                );
             }
         }
         assert!(decoded(&encode(&[3, 0]), 2, 100).is_err(), "a word that does not occur");

@@ -14,7 +14,8 @@ use rayon::prelude::*;
 
 use crate::Array;
 use crate::budget::{Budget, Counted, Share};
-use crate::spill::Spill;
+use crate::parallel::map_chunks;
+use crate::spill::{Spill, SpillVec};
 
 pub use expand::Expander;
 
@@ -278,6 +279,33 @@ impl Grammar {
             sums[rule as usize] = sum.ok_or(GrammarError::LengthOverflow { rule })?;
         }
         Ok(sums)
+    }
+
+    /// How often each symbol stands in rows: tokens, then rules. On all threads where it is one row
+    /// and that is long enough for a table each.
+    pub fn count_symbols(&self, rows: &[&[u32]]) -> SpillVec<u32> {
+        let spill = self.spill();
+        let size = (self.token_count() + self.rule_count()) as usize;
+        let count = |row: &[u32], counts: &mut [u32]| {
+            row.iter().for_each(|&symbol| counts[symbol as usize] += 1);
+        };
+        let [row] = rows else {
+            let mut counts = spill.filled(0_u32, size);
+            rows.iter().for_each(|row| count(row, &mut counts));
+            return counts;
+        };
+        let tables = rayon::current_num_threads().min(row.len() / size.max(1));
+        let at_once = row.len().div_ceil(tables.max(1)).max(1);
+        let counted: Vec<SpillVec<u32>> = map_chunks(row, at_once, &|_, stretch: &[u32]| {
+            let mut counts = spill.filled(0_u32, size);
+            count(stretch, &mut counts);
+            counts
+        });
+        let sum = |mut sums: SpillVec<u32>, counts: SpillVec<u32>| {
+            sums.par_iter_mut().zip(&counts[..]).for_each(|(sum, count)| *sum += count);
+            sums
+        };
+        counted.into_iter().reduce(sum).unwrap_or_else(|| spill.filled(0, size))
     }
 
     /// The longest chain of rules below each other; 0 for a grammar without rules. O(symbols).

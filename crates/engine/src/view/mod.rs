@@ -13,6 +13,7 @@
     warn(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
 )]
 
+mod replacements;
 mod segment;
 mod terms;
 
@@ -20,10 +21,8 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use rayon::prelude::*;
-use tadoc_core::archive::{open_view, write_view};
-use tadoc_core::{
-    Counted, Grammar, Network, Part, Share, Spill, SpillVec, Terms, View, usize_of,
-};
+use tadoc_core::archive::{CodedGrammar, open_view, write_view};
+use tadoc_core::{Counted, Grammar, Network, Part, Share, Spill, SpillVec, Terms, View, usize_of};
 
 use self::segment::Source;
 use self::terms::Numbered;
@@ -34,6 +33,9 @@ use crate::progress::{Observer, Phase};
 
 /// What stands for a token without a term.
 const NONE: u32 = u32::MAX;
+
+/// What memory is taken for, in errors.
+const WHAT: &str = "the grammar over terms";
 
 /// Occurrences of a term that a rule stands for where 32 bits do not count them one by one.
 const OCCURRENCES_OF_A_RULE: usize = 1 << 16;
@@ -211,7 +213,8 @@ enum Of<'c> {
     View(Box<View>),
 }
 
-/// The inputs of all of a corpus, without its documents; of segments whose counts of words are stored, no more than these.
+/// The inputs of all of a corpus, without its documents. Of segments whose counts of words are
+/// stored, no more is read than these.
 fn undocumented(corpus: &Corpus, stored: Option<View>) -> Result<Vec<Input<'_>>> {
     let input = |of| Input { of, places: None, documents: Vec::new() };
     if let Some(view) = stored {
@@ -270,7 +273,9 @@ impl Input<'_> {
     fn text_bytes(&self) -> u64 {
         match &self.of {
             Of::View(view) => view.network().grammar().symbols().len() as u64,
-            Of::Segment(corpus, segment) | Of::Counts(corpus, segment, _) => corpus.summary().segments[*segment].text_bytes,
+            Of::Segment(corpus, segment) | Of::Counts(corpus, segment, _) => {
+                corpus.summary().segments[*segment].text_bytes
+            }
         }
     }
 
@@ -290,6 +295,15 @@ impl Input<'_> {
                 };
                 terms::of_segment(&dictionary, analyzer, text_bytes, numbered)
             }
+        }
+    }
+
+    /// Its grammar, to be decoded on the way into a view, if it is stored so.
+    fn coded_grammar(&self) -> Result<Option<CodedGrammar>> {
+        let Of::Segment(corpus, segment) = &self.of else { return Ok(None) };
+        match corpus.stored_segment(*segment) {
+            Some(stored) => Ok(corpus.archive().coded_grammar(stored)?),
+            None => Ok(None),
         }
     }
 
@@ -333,7 +347,9 @@ struct ViewRows {
     document_starts: SpillVec<u32>,
     documents: Vec<u32>,
     parts: Vec<Part>,
-    /// How often each term and each rule stands in the documents, whether they are there or not.
+    /// How often each term and each rule stands in the documents, whether they are there or not;
+    /// of no use if those of an input are missing.
+    is_counted: bool,
     term_counts: SpillVec<u64>,
     rule_counts: SpillVec<u64>,
     /// What they take of the budgets of archives.
@@ -349,6 +365,7 @@ impl ViewRows {
             document_starts: spill.row(),
             documents: Vec::new(),
             parts: Vec::new(),
+            is_counted: true,
             term_counts: spill.filled(0, term_count as usize),
             rule_counts: spill.row(),
             shares: Vec::new(),
@@ -363,16 +380,23 @@ impl ViewRows {
         if let Of::Counts(_, _, counts) = &input.of {
             return self.add_counts(of_tokens, counts);
         }
-        let grammar = input.grammar()?;
+        let coded = match (detail, input.places.is_none()) {
+            (Detail::Whole, true) => input.coded_grammar()?,
+            _ => None,
+        };
+        let grammar = match &coded {
+            Some(coded) => Cow::Owned(coded.rules().clone()),
+            None => input.grammar()?,
+        };
         if let Of::Segment(corpus, _) = &input.of {
             // Symbols, of which there are three rows for a moment; and of rules starts, lengths, levels and counts.
             let symbols = 12 * grammar.symbols().len() as u64;
             let bytes = symbols + 32 * u64::from(grammar.rule_count());
-            self.shares.push(corpus.budget().take(bytes, "the grammar over terms")?);
+            self.shares.push(corpus.budget().take(bytes, WHAT)?);
         }
         let (term_count, rules) = (self.term_counts.len() as u32, self.rule_ends.len());
-        // While a segment is added, all its rules have numbers behind those before it.
-        let most = u64::from(term_count) + rules as u64 + u64::from(grammar.rule_count());
+        // While a segment is added, all its rules have numbers behind those before it, twice.
+        let most = u64::from(term_count) + rules as u64 + 2 * u64::from(grammar.rule_count());
         if most >= u64::from(NONE) - 1 {
             return Err(too_many_symbols());
         }
@@ -384,7 +408,13 @@ impl ViewRows {
             documents: input.places.as_deref(),
         };
         let (root, documents) = (self.root.len() as u32, self.documents.len());
-        source.add_to(self, detail)?;
+        match coded {
+            Some(coded) => {
+                source.add_coded(coded, self)?;
+                self.is_counted = false;
+            }
+            None => source.add_to(self, detail)?,
+        }
         let added = root..self.root.len() as u32;
         self.parts
             .push(Part { root: added.clone(), rules: rules as u32..self.rule_ends.len() as u32 });
@@ -457,14 +487,15 @@ impl ViewRows {
         let grammar = Grammar::new(terms.len(), symbols.into_array(), rule_starts, document_starts)
             .map_err(tadoc_core::Error::from)?
             .spilling(spill);
-        let counts = self.term_counts.iter().chain(&self.rule_counts[..]);
-        let counts = counts.map(|&count| u32::try_from(count).map_err(|_| too_many_symbols()));
-        let mut root_counts = spill.with_capacity(self.term_counts.len() + self.rule_counts.len());
-        for count in counts {
-            root_counts.push(count?);
-        }
-        let counts = root_counts.into_array();
         let (parts, documents) = (self.parts, self.documents);
+        if !self.is_counted {
+            return Ok(View::new(terms, Network::new(grammar, parts, documents)?)?);
+        }
+        let mut counts = spill.with_capacity(self.term_counts.len() + self.rule_counts.len());
+        for &count in self.term_counts.iter().chain(&self.rule_counts[..]) {
+            counts.push(u32::try_from(count).map_err(|_| too_many_symbols())?);
+        }
+        let counts = counts.into_array();
         let network = match detail {
             Detail::Whole => Network::new(grammar, parts, documents)?.with_root_counts(counts)?,
             Detail::Counts => Network::of_counts(grammar, parts, documents, counts)?,

@@ -57,7 +57,8 @@ pub(super) fn cut(network: &Network, parts: Range<usize>) -> Piece {
     let network = match network.has_root() {
         true => Network::new(cut, moved.collect(), numbers),
         false => {
-            let counts = network.root_counts_or(|| unreachable!("counts are all that there is"));
+            let counts = network
+                .root_counts_or(|| -> Vec<u32> { unreachable!("counts are all that there is") });
             let (of_items, of_rules) = counts.split_at(grammar.token_count() as usize);
             let of_rules = &of_rules[rules.start as usize..rules.end as usize];
             // Which part an item of the root is in is not known; the first one takes them all.

@@ -246,7 +246,7 @@ fn counts_without_a_root_are_cut_too() {
     // Every symbol as often as the root has it, expanded.
     let mut run = |network: &Network, _: Task, _: &Limits| {
         let mut counts = [0_u64; TERMS as usize];
-        let of_root = network.root_counts_or(|| unreachable!("it has counts"));
+        let of_root = network.root_counts_or(|| -> Vec<u32> { unreachable!("it has counts") });
         for (symbol, &times) in (0..).zip(of_root) {
             for item in network.grammar().expand(&[symbol]) {
                 counts[item as usize] += u64::from(times);

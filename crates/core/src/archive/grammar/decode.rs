@@ -4,8 +4,8 @@
 use crate::usize_of;
 use rayon::prelude::*;
 
-use super::symbol_class::{self, Meaning, RECENT};
-use super::{BLOCK, FREQUENCY_CLASSES, Symbols, dense, item_class};
+use super::symbols::Blocks;
+use super::{BLOCK, FREQUENCY_CLASSES, Symbols, dense, item_class, least_count};
 use crate::CancelFlag;
 use crate::archive::integers;
 use crate::archive::rans::{Decoder, DecodingTable, Model, most_values};
@@ -16,6 +16,7 @@ use crate::grammar::Grammar;
 use crate::spill::SpillVec;
 
 /// The items of a grammar, in the order of their introduction.
+#[derive(Debug)]
 pub(super) struct Items {
     token_count: u32,
     /// The symbol of each.
@@ -27,6 +28,7 @@ pub(super) struct Items {
 }
 
 /// Where rules and documents are among the symbols of a grammar.
+#[derive(Debug)]
 pub(super) struct Layout {
     pub(super) token_count: u32,
     /// As [`Grammar::rule_starts`].
@@ -76,7 +78,9 @@ fn decode_any(
 ) -> Result<SpillVec<u32>> {
     match symbols {
         Symbols::Fast(section) => {
-            decode_symbols(section, items, layout.symbol_count(), wanted, shares)
+            let [share, work] = shares;
+            let blocks = Blocks::open(section, items, layout.symbol_count(), work)?;
+            blocks.beginning(section, items, usize_of(wanted), share)
         }
         Symbols::Dense(section) => dense::decode(section, items, layout, shares, cancel),
     }
@@ -252,227 +256,86 @@ fn number_rules(token_count: u32, symbols: &mut [u32]) -> Result<()> {
     Ok(())
 }
 
-/// The items of each frequency class in the order of their introduction, and how many of each class come
-/// before each block.
-struct ByFrequency {
-    /// Ordinal and symbol of each: both are wanted, and one look-up gives them.
-    items: SpillVec<[u32; 2]>,
-    starts: [u32; 2 * FREQUENCY_CLASSES + 1],
-    before_block: Vec<[u32; 2 * FREQUENCY_CLASSES]>,
+/// A grammar of level `fast` that is decoded in two steps: its rules, and then its root in chunks,
+/// whose symbols are replaced on the way. So the root is never there as it is stored.
+#[derive(Debug)]
+pub struct CodedGrammar {
+    items: Items,
+    layout: Layout,
+    blocks: Blocks,
+    section: SpillVec<u8>,
+    rules: Grammar,
+    budget: Budget,
+    /// What the decoding takes, of which memory of the budget is.
+    _work: Share,
 }
 
-impl ByFrequency {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "items are checked to be 32 bits in number"
-    )]
-    fn new(items: &Items, block_starts: &[u32]) -> Self {
-        let (symbols, frequencies) = (&items.symbols[..], &items.frequencies[..]);
-        let mut starts = [0_u32; 2 * FREQUENCY_CLASSES + 1];
-        for &frequency in frequencies {
-            starts[frequency as usize + 1] += 1;
+impl CodedGrammar {
+    /// Decodes all but the root. `symbols` is the section `SYMB`.
+    pub(crate) fn open(
+        items: &[u8],
+        symbols: SpillVec<u8>,
+        root: &[u8],
+        budget: &Budget,
+    ) -> Result<Self> {
+        let (share, work) = (budget.share(), budget.share());
+        let items = decode_items(items, &work)?;
+        let layout = layout(&items, root, &work)?;
+        let blocks = Blocks::open(&symbols, &items, layout.symbol_count(), &work)?;
+        let root_length = layout.rule_starts[0];
+        let bodies = blocks.end(&symbols, &items, root_length as usize, &share)?;
+        share.grow(size_of::<u32>() as u64 * layout.rule_starts.len() as u64, WHAT)?;
+        let starts = layout.rule_starts.iter().map(|start| start - root_length);
+        let starts = share.spill().collect(starts);
+        let rules =
+            Grammar::new(items.token_count, bodies.into_array(), starts.into_array(), vec![0])?
+                .holding(share);
+        let (section, budget) = (symbols, budget.clone());
+        Ok(Self { items, layout, blocks, section, rules, budget, _work: work })
+    }
+
+    /// The rules: a grammar without documents.
+    pub fn rules(&self) -> &Grammar {
+        &self.rules
+    }
+
+    /// Symbols of the root.
+    pub fn root_length(&self) -> u32 {
+        self.layout.rule_starts[0]
+    }
+
+    /// As [`Grammar::document_starts`].
+    pub fn document_starts(&self) -> &[u32] {
+        &self.layout.document_starts
+    }
+
+    /// What is decoded is counted there.
+    pub fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
+    /// For each rule the least number of symbols that it is, as the archive says: at least two thirds
+    /// of the right one, and right up to 3. Not checked. O(items).
+    pub fn least_uses(&self) -> Vec<u32> {
+        let mut uses = vec![0; self.rules.rule_count() as usize];
+        for (&symbol, &class) in self.items.symbols.iter().zip(&self.items.frequencies[..]) {
+            if let Some(rule) = self.rules.rule_of(symbol) {
+                uses[rule as usize] = least_count(usize::from(class) - FREQUENCY_CLASSES);
+            }
         }
-        for class in 1..starts.len() {
-            starts[class] += starts[class - 1];
-        }
-        let mut row = items.symbols.spill().filled([0; 2], frequencies.len());
-        let items = &mut row[..];
-        let mut counts = [0_u32; 2 * FREQUENCY_CLASSES];
-        let mut before_block = Vec::with_capacity(block_starts.len());
-        for (ordinal, (&frequency, &symbol)) in frequencies.iter().zip(symbols).enumerate() {
-            while block_starts.get(before_block.len()) == Some(&(ordinal as u32)) {
-                before_block.push(counts);
-            }
-            let count = &mut counts[frequency as usize];
-            items[(starts[frequency as usize] + *count) as usize] = [ordinal as u32, symbol];
-            *count += 1;
-        }
-        before_block.resize(block_starts.len(), counts);
-        Self { items: row, starts, before_block }
-    }
-}
-
-/// Decodes at least the first `wanted` symbols of `expected`: blocks that have none of them are passed over.
-#[expect(clippy::cast_possible_truncation, reason = "no more are introduced than there are items")]
-fn decode_symbols(
-    section: &[u8],
-    items: &Items,
-    expected: u64,
-    wanted: u64,
-    [share, work]: [&Share; 2],
-) -> Result<SpillVec<u32>> {
-    let mut reader = Reader::new(section, "section SYMB");
-    let count = reader.varint()?;
-    if count != expected {
-        return Err(reader.malformed(format!("{count} symbols, where the rules have {expected}")));
-    }
-    if count > most_values(section.len()) {
-        return Err(
-            reader.malformed(format!("{count} symbols cannot be in {} bytes", section.len()))
-        );
-    }
-    // The symbols, and for each block its stream and the items before it.
-    share.grow(size_of::<u32>() as u64 * count.min(wanted + BLOCK as u64), WHAT)?;
-    work.grow(count.div_ceil(BLOCK as u64) * (2 * FREQUENCY_CLASSES as u64 * 4 + 64), WHAT)?;
-    let model = Model::read(&mut reader, symbol_class::COUNT)?;
-    if let Some(class) = model.classes().find(|&class| !symbol_class::is_used(class)) {
-        return Err(reader.malformed(format!("class {class} has no meaning")));
-    }
-    let table = model.decoding_table();
-    let mut introduced = 0_u64;
-    let mut block_starts = Vec::new();
-    let mut lengths = Vec::new();
-    for _ in 0..usize_of(count).div_ceil(BLOCK) {
-        block_starts.push(introduced as u32);
-        introduced += reader.bounded(items.symbols.len() as u64 - introduced, "introductions")?;
-        lengths.push(reader.varint()?);
-    }
-    if introduced != items.symbols.len() as u64 {
-        return Err(
-            reader.malformed(format!("{introduced} of {} items occur", items.symbols.len()))
-        );
-    }
-    let streams: Vec<&[u8]> =
-        lengths.into_iter().map(|length| reader.take(length)).collect::<Result<_>>()?;
-    reader.finish()?;
-
-    let by_frequency = ByFrequency::new(items, &block_starts);
-    // Taken once, as they are read for every symbol.
-    let rows = (&items.symbols[..], &items.frequencies[..], &by_frequency.items[..]);
-    let block_ends = block_starts.iter().skip(1).copied().chain([introduced as u32]);
-    let blocks: Vec<(u32, u32, &[u8])> = block_starts
-        .iter()
-        .zip(block_ends)
-        .zip(streams)
-        .map(|((&start, end), stream)| (start, end, stream))
-        .collect();
-    let start_block =
-        |((start, end, stream), before): ((u32, u32, _), &[u32; 2 * FREQUENCY_CLASSES])| {
-            Ok::<_, Error>(BlockDecoder {
-                decoder: Decoder::new(stream)?,
-                table: &table,
-                symbols: rows.0,
-                frequencies: rows.1,
-                by_frequency: rows.2,
-                starts: &by_frequency.starts,
-                introduced: *before,
-                next: start,
-                end,
-                recent: [0; RECENT],
-            })
-        };
-    // The first block has the last symbols.
-    let passed_over = usize_of(count - wanted) / BLOCK;
-    let mut symbols = share.spill().filled(0_u32, usize_of(count) - passed_over * BLOCK);
-    symbols
-        .par_rchunks_mut(2 * BLOCK)
-        .zip(blocks[passed_over..].par_chunks(2))
-        .zip(by_frequency.before_block[passed_over..].par_chunks(2))
-        .try_for_each(|((symbols, blocks), before)| {
-            let mut decoders = blocks.iter().copied().zip(before).map(start_block);
-            let first = decoders.next().expect("a chunk has one block or two")?;
-            match decoders.next() {
-                Some(second) => {
-                    let (behind, last) = symbols.split_at_mut(symbols.len() - BLOCK);
-                    decode_two([first, second?], [last, behind])
-                }
-                None => decode_one(first, symbols),
-            }
-        })?;
-    Ok(symbols)
-}
-
-/// Decodes two blocks in turns: while one waits for memory or for its last word, the other goes on. The first
-/// has at least as many symbols as the second.
-fn decode_two(decoders: [BlockDecoder<'_>; 2], symbols: [&mut [u32]; 2]) -> Result<()> {
-    let [mut first, mut second] = decoders;
-    let [first_symbols, second_symbols] = symbols;
-    let (alone, beside) = first_symbols.split_at_mut(first_symbols.len() - second_symbols.len());
-    for (one, other) in beside.iter_mut().rev().zip(second_symbols.iter_mut().rev()) {
-        *one = first.symbol()?;
-        *other = second.symbol()?;
-    }
-    second.finish()?;
-    decode_one(first, alone)
-}
-
-fn decode_one(mut decoder: BlockDecoder<'_>, symbols: &mut [u32]) -> Result<()> {
-    for symbol in symbols.iter_mut().rev() {
-        *symbol = decoder.symbol()?;
-    }
-    decoder.finish()
-}
-
-/// One block on its way.
-struct BlockDecoder<'a> {
-    decoder: Decoder<'a>,
-    table: &'a DecodingTable,
-    symbols: &'a [u32],
-    frequencies: &'a [u8],
-    /// As [`ByFrequency`].
-    by_frequency: &'a [[u32; 2]],
-    starts: &'a [u32; 2 * FREQUENCY_CLASSES + 1],
-    /// How many items of each frequency class were introduced.
-    introduced: [u32; 2 * FREQUENCY_CLASSES],
-    /// The item that is introduced next, and the first one that this block does not introduce.
-    next: u32,
-    end: u32,
-    recent: [u32; RECENT],
-}
-
-impl BlockDecoder<'_> {
-    #[inline(always)]
-    fn symbol(&mut self) -> Result<u32> {
-        let [ordinal, symbol] = match symbol_class::meaning(self.decoder.class(self.table)) {
-            Meaning::Introduction => {
-                let ordinal = self.next;
-                if ordinal >= self.end {
-                    return Err(too_much());
-                }
-                self.introduced[self.frequencies[ordinal as usize] as usize] += 1;
-                self.next += 1;
-                [ordinal, self.symbols[ordinal as usize]]
-            }
-            Meaning::Nearby { recent, bits, backwards } => {
-                let distance = self.decoder.below_top_bit(bits);
-                let from = self.recent[recent];
-                let ordinal = if backwards {
-                    from.wrapping_sub(distance)
-                } else {
-                    from.wrapping_add(distance)
-                };
-                if ordinal >= self.next {
-                    return Err(nothing());
-                }
-                [ordinal, self.symbols[ordinal as usize]]
-            }
-            Meaning::ByFrequency { frequency, bits } => {
-                let since = 1 << bits | self.decoder.bits(bits);
-                let count = self.introduced[frequency];
-                if since > count {
-                    return Err(nothing());
-                }
-                self.by_frequency[(self.starts[frequency] + count - since) as usize]
-            }
-        };
-        self.recent = [ordinal, self.recent[0], self.recent[1], self.recent[2]];
-        Ok(symbol)
+        uses
     }
 
-    fn finish(self) -> Result<()> {
-        if self.next != self.end {
-            return Err(Error::malformed("section SYMB: a block introduces too little"));
-        }
-        self.decoder.finish()
+    /// Decodes the root in chunks, on all threads; `other` gives the symbols that take the place of
+    /// its own. `work` gets each chunk and where it starts, and `take` what that gave, in order.
+    pub fn replace_root<R: Send, E: From<Error> + Send>(
+        mut self,
+        other: &(dyn Fn(u32) -> u32 + Sync),
+        work: &(dyn Fn(usize, &[u32]) -> R + Sync),
+        take: &mut dyn FnMut(R) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.blocks.replace(&mut self.items, other);
+        let wanted = self.root_length() as usize;
+        self.blocks.for_each_chunk(&self.section, &self.items, wanted, work, take)
     }
-}
-
-#[cold]
-fn nothing() -> Error {
-    Error::malformed("section SYMB: a symbol refers to nothing")
-}
-
-#[cold]
-fn too_much() -> Error {
-    Error::malformed("section SYMB: a block introduces too much")
 }

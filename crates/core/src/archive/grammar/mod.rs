@@ -20,7 +20,9 @@ mod dense;
     reason = "what is encoded is a grammar, of 32-bit symbols"
 )]
 mod encode;
+mod symbols;
 
+pub use decode::CodedGrammar;
 pub(crate) use decode::{decode, decode_root};
 pub(crate) use encode::encode;
 
@@ -60,6 +62,14 @@ fn frequency_class(count: u32) -> usize {
             let log = count.ilog2();
             (2 * log + (count >> (log - 1) & 1)) as usize
         }
+    }
+}
+
+/// The least number of occurrences of a class.
+fn least_count(class: usize) -> u32 {
+    match class {
+        0 | 1 => u32::from(class == 1),
+        _ => u32::try_from((2 | class & 1) << (class / 2 - 1)).unwrap_or(u32::MAX),
     }
 }
 
