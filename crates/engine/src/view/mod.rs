@@ -441,21 +441,21 @@ impl ViewRows {
         Ok(())
     }
 
-    /// Replaces counts of terms that do not fit: a rule of many of a term counts for so many of it.
+    /// Takes counts of terms above `most` apart: a rule that is `factor` times the term is counted
+    /// instead, and what is left over. Roots of views are counted in 32 bits.
     fn reduce_counts(&mut self, most: u64, factor: usize) -> Result<()> {
-        let first_rule = self.rule_ends.len();
-        let high = |count: u64| count > most;
-        let terms = (0..).zip(&mut self.term_counts[..]).filter(|(_, count)| high(**count));
+        let end_of = |row: usize| u32::try_from(row).map_err(|_| too_many_symbols());
+        let first_rule = end_of(self.rule_ends.len())?;
+        let terms = (0..).zip(&mut self.term_counts[..]).filter(|(_, count)| **count > most);
         for (term, count) in terms {
             self.bodies.extend(std::iter::repeat_n(term, factor));
-            self.rule_ends.push(u32::try_from(self.bodies.len()).map_err(|_| too_many_symbols())?);
+            self.rule_ends.push(end_of(self.bodies.len())?);
             self.rule_counts.push(*count / factor as u64);
             *count %= factor as u64;
         }
-        if self.rule_ends.len() > first_rule {
-            let end = self.root.len() as u32;
-            let rules = first_rule as u32..self.rule_ends.len() as u32;
-            self.parts.push(Part { root: end..end, rules });
+        let (root_end, rules_end) = (end_of(self.root.len())?, end_of(self.rule_ends.len())?);
+        if rules_end > first_rule {
+            self.parts.push(Part { root: root_end..root_end, rules: first_rule..rules_end });
         }
         Ok(())
     }
@@ -512,4 +512,36 @@ fn add(sum: &mut u64, more: u64) -> Result<()> {
 
 fn too_many_symbols() -> Error {
     Error::TooMany { what: "symbols", most: u32::MAX.into() }
+}
+
+#[cfg(test)]
+mod tests {
+    use tadoc_tasks::Weights;
+    use tadoc_tasks::work::Work;
+
+    use super::*;
+
+    #[test]
+    fn counts_of_more_than_32_bits_are_counts_of_rules() {
+        let spill = Spill::default();
+        let terms = Terms::new(b"abc".to_vec(), vec![1, 2, 3]).unwrap();
+        for (counts, rules) in [([10_u64, 3, 4], 1), ([8, 9, 1], 2), ([4, 1, 2], 0)] {
+            let mut rows = ViewRows::new(3, &spill);
+            rows.add_counts(&[0, NONE, 1, 2], &[counts[0], 99, counts[1], counts[2]]).unwrap();
+            rows.reduce_counts(4, 4).unwrap();
+            let view = rows.join(terms.clone(), Detail::Counts, &spill).unwrap();
+            let network = view.network();
+            assert_eq!(network.grammar().rule_count(), rules);
+            assert_eq!(network.length(), counts.iter().sum::<u64>());
+            let weights = Weights::new(&mut Work::volatile(1 << 20), network).unwrap();
+            assert_eq!(weights.items(), counts);
+        }
+        // What fits no more, as the limits are.
+        let most = u64::from(u32::MAX);
+        let mut rows = ViewRows::new(3, &spill);
+        rows.add_counts(&[0, 1, 2], &[5 * most, most, most + 1]).unwrap();
+        let view = rows.join(terms, Detail::Counts, &spill).unwrap();
+        let weights = Weights::new(&mut Work::volatile(1 << 20), view.network()).unwrap();
+        assert_eq!(weights.items(), [5 * most, most, most + 1]);
+    }
 }

@@ -143,10 +143,6 @@ impl Source<'_> {
 
     /// Adds the symbols of documents, and where each document starts that has any or comes before
     /// one that has.
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "the root has fewer than 2^32 symbols, and `append` refuses as many"
-    )]
     fn copy_root(
         &self,
         root: &[u32],
