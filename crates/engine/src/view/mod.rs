@@ -169,13 +169,12 @@ fn make_from(
         Of::Segment(corpus, segment) => corpus.prepare([*segment]),
         Of::Counts(..) | Of::View(_) => Ok(()),
     })?;
-    let mut terms_of_inputs = Vec::with_capacity(inputs.len());
-    let mut of_tokens = Vec::with_capacity(inputs.len());
-    for input in &inputs {
-        let (terms, numbers) = input.terms(analyzer)?;
-        terms_of_inputs.push(terms);
-        of_tokens.push(numbers);
-    }
+    // Some of each is on one thread: the first grammar is loaded beside the terms.
+    let (found, mut first) = rayon::join(
+        || inputs.iter().map(|input| input.terms(analyzer)).collect::<Result<Vec<_>>>(),
+        || inputs.first().map(|input| input.load(detail)),
+    );
+    let (terms_of_inputs, mut of_tokens): (Vec<_>, Vec<_>) = found?.into_iter().unzip();
     let spill = corpora.first().map(|corpus| corpus.budget().spill().clone()).unwrap_or_default();
     let (terms, numbers) = terms::merge(terms_of_inputs, &spill)?;
     for (of_tokens, numbers) in of_tokens.iter_mut().zip(numbers) {
@@ -190,7 +189,8 @@ fn make_from(
     let total = inputs.iter().map(Input::text_bytes).sum();
     let mut done = 0;
     for (input, of_tokens) in inputs.iter().zip(of_tokens) {
-        rows.add(input, &of_tokens, detail)?;
+        let loaded = first.take().unwrap_or_else(|| input.load(detail))?;
+        rows.add(input, loaded, &of_tokens, detail)?;
         done += input.text_bytes();
         crate::progress::step(observer, Phase::Reading, done, total)?;
     }
@@ -298,24 +298,32 @@ impl Input<'_> {
         }
     }
 
-    /// Its grammar, to be decoded on the way into a view, if it is stored so.
-    fn coded_grammar(&self) -> Result<Option<CodedGrammar>> {
-        let Of::Segment(corpus, segment) = &self.of else { return Ok(None) };
-        match corpus.stored_segment(*segment) {
-            Some(stored) => Ok(corpus.archive().coded_grammar(stored)?),
-            None => Ok(None),
+    /// Decodes what there is besides its terms.
+    fn load(&self, detail: Detail) -> Result<Loaded<'_>> {
+        let (corpus, segment) = match &self.of {
+            Of::Counts(_, _, counts) => return Ok(Loaded::Counts(counts)),
+            Of::View(view) => return Ok(Loaded::Grammar(Cow::Borrowed(view.network().grammar()))),
+            Of::Segment(corpus, segment) => (corpus, *segment),
+        };
+        // Of chosen documents or counts alone, the symbols of the root are counted first.
+        if detail == Detail::Whole
+            && self.places.is_none()
+            && let Some(stored) = corpus.stored_segment(segment)
+            && let Some(coded) = corpus.archive().coded_grammar(stored)?
+        {
+            return Ok(Loaded::Coded(Box::new(coded)));
         }
+        Ok(Loaded::Grammar(Cow::Owned(corpus.grammar(segment)?)))
     }
+}
 
-    /// Its grammar.
-    fn grammar(&self) -> Result<Cow<'_, Grammar>> {
-        match &self.of {
-            Of::View(view) => Ok(Cow::Borrowed(view.network().grammar())),
-            Of::Segment(corpus, segment) | Of::Counts(corpus, segment, _) => {
-                Ok(Cow::Owned(corpus.grammar(*segment)?))
-            }
-        }
-    }
+/// What an input has besides its terms.
+enum Loaded<'i> {
+    /// How often its words occur.
+    Counts(&'i [u64]),
+    /// A grammar whose root is decoded on its way into the view.
+    Coded(Box<CodedGrammar>),
+    Grammar(Cow<'i, Grammar>),
 }
 
 /// Checks that chosen documents are in order, and among so many.
@@ -376,17 +384,21 @@ impl ViewRows {
         clippy::cast_possible_truncation,
         reason = "terms and rules are checked here, symbols by `append`"
     )]
-    fn add(&mut self, input: &Input<'_>, of_tokens: &[u32], detail: Detail) -> Result<()> {
-        if let Of::Counts(_, _, counts) = &input.of {
-            return self.add_counts(of_tokens, counts);
-        }
-        let coded = match (detail, input.places.is_none()) {
-            (Detail::Whole, true) => input.coded_grammar()?,
-            _ => None,
-        };
-        let grammar = match &coded {
-            Some(coded) => Cow::Owned(coded.rules().clone()),
-            None => input.grammar()?,
+    fn add(
+        &mut self,
+        input: &Input<'_>,
+        loaded: Loaded<'_>,
+        of_tokens: &[u32],
+        detail: Detail,
+    ) -> Result<()> {
+        let rules;
+        let (grammar, coded) = match loaded {
+            Loaded::Counts(counts) => return self.add_counts(of_tokens, counts),
+            Loaded::Grammar(grammar) => (grammar, None),
+            Loaded::Coded(coded) => {
+                rules = coded.rules().clone();
+                (Cow::Borrowed(&*rules), Some(coded))
+            }
         };
         if let Of::Segment(corpus, _) = &input.of {
             // Symbols, of which there are three rows for a moment; and of rules starts, lengths, levels and counts.
@@ -410,7 +422,7 @@ impl ViewRows {
         let (root, documents) = (self.root.len() as u32, self.documents.len());
         match coded {
             Some(coded) => {
-                source.add_coded(coded, self)?;
+                source.add_coded(*coded, self)?;
                 self.is_counted = false;
             }
             None => source.add_to(self, detail)?,

@@ -1,6 +1,8 @@
 //! From bytes to a grammar. Nothing in the bytes is believed: every number is checked before it is used,
 //! and memory is taken only in proportion to the bytes that are there.
 
+use std::sync::Arc;
+
 use crate::usize_of;
 use rayon::prelude::*;
 
@@ -264,7 +266,7 @@ pub struct CodedGrammar {
     layout: Layout,
     blocks: Blocks,
     section: SpillVec<u8>,
-    rules: Grammar,
+    rules: Arc<Grammar>,
     budget: Budget,
     /// What the decoding takes, of which memory of the budget is.
     _work: Share,
@@ -291,11 +293,12 @@ impl CodedGrammar {
             Grammar::new(items.token_count, bodies.into_array(), starts.into_array(), vec![0])?
                 .holding(share);
         let (section, budget) = (symbols, budget.clone());
+        let rules = Arc::new(rules);
         Ok(Self { items, layout, blocks, section, rules, budget, _work: work })
     }
 
     /// The rules: a grammar without documents.
-    pub fn rules(&self) -> &Grammar {
+    pub fn rules(&self) -> &Arc<Grammar> {
         &self.rules
     }
 
