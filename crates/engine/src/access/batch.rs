@@ -3,13 +3,14 @@
 //! Operations of one kind are put together: extracts in the order of the text, searches segment by segment with postings
 //! that they share. A backend that answers batches elsewhere takes the same operations and gives the same outcomes.
 
+use std::sync::atomic::Ordering;
+
 use rayon::prelude::*;
 use tadoc_core::{Share, usize_of};
 
-use super::occurrences::Occurrences;
 use super::phrase::Phrase;
 use super::pipeline::{GROUP, Pipeline, Request};
-use super::postings::{Postings, Reached};
+use super::postings::Postings;
 use super::sample::Sampled;
 use super::search::SegmentSearch;
 use super::segment::Measure;
@@ -57,11 +58,17 @@ const TIMES_A_THREAD: usize = 8;
 /// Extracts of at most so many bytes are run in groups.
 const LONGEST_IN_GROUP: u64 = 1 << 10;
 
-/// From so many searches on, postings are made for them.
+/// From so many searches in all documents on, postings are made for them, and of those in one document signatures.
 const MANY_SEARCHES: usize = 16;
 
-/// From so many counts on, the documents of all words are derived if they are not stored.
+/// From one search in a document for so many symbols on, postings are made for these, too.
+const SYMBOLS_PER_SEARCH: u64 = 1 << 10;
+
+/// From so many counts in all documents on, the documents of all words are derived if they are not stored.
 const MANY_COUNTS: usize = 64;
+
+/// The same from one count in a document for so many symbols on: these look at that document only.
+const SYMBOLS_PER_COUNT: u64 = 1 << 11;
 
 /// Where a symbol has more bytes of text than so many, the documents of words are not derived from the text.
 const MOST_TEXT_PER_SYMBOL: u64 = 1 << 12;
@@ -75,17 +82,16 @@ fn scope(document: Option<u32>) -> Scope {
 
 impl Access {
     /// Runs operations on all threads of the pool that it is called in, and gives their results in the same order; one that fails
-    /// does not stop the others. Memory: the results, and while there are searches the postings of one segment.
+    /// does not stop the others. Memory: the results, and while there are many searches the postings of one segment, which are kept
+    /// where there is memory to spare, as signatures are.
     pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
         let words = operations.iter().filter(|operation| operation.phrase().is_some()).count();
-        let is_count = |operation: &&Operation| matches!(operation, Operation::Count { .. });
-        let counts = operations.iter().filter(is_count).count();
         // Whoever needs what could not be loaded meets the error again.
         if words >= MANY_WORDS {
             let _ =
                 (0..self.segment_count()).try_for_each(|number| self.segment(number)?.load_words());
         }
-        if counts >= MANY_COUNTS && !self.counts_words() {
+        if !self.counts_words() && self.are_many_counts(operations) {
             let _ = self.derive_counts();
         }
         let mut results: Vec<Option<Result<Outcome>>> = operations.iter().map(|_| None).collect();
@@ -162,6 +168,21 @@ impl Access {
             starts[bucket] += 1;
         }
         in_order
+    }
+
+    /// Whether counting without the documents of words costs about as much as deriving them, with what was counted before.
+    fn are_many_counts(&self, operations: &[Operation]) -> bool {
+        let counts = |in_document: bool| {
+            let counts = operations.iter().filter(|operation| match operation {
+                Operation::Count { document, .. } => document.is_some() == in_document,
+                _ => false,
+            });
+            counts.count()
+        };
+        let here = counts(true) as u64;
+        let counted = self.counted.fetch_add(here, Ordering::Relaxed) + here;
+        counts(false) >= MANY_COUNTS
+            || here > 0 && counted.saturating_mul(SYMBOLS_PER_COUNT) >= self.stored_symbols()
     }
 
     /// Derives the documents of all words, for when many are counted.
@@ -325,24 +346,27 @@ impl Access {
         for (number, count) in counts {
             results[number] = Some(count.map(Outcome::Count));
         }
-        let few = searches.len() < MANY_SEARCHES;
+        let in_all = searches.iter().filter(|(_, search)| search.parts.is_none()).count();
         for number in 0..self.segment_count() {
-            let postings = match few {
-                true => None,
-                // Whoever searches in this segment meets an error again.
-                false => self.segment(number).and_then(Postings::of).ok(),
-            };
-            searches.par_iter_mut().for_each_init(
-                <(Reached, Occurrences)>::default,
-                |room, (_, search)| {
-                    if search.failed.is_none()
-                        && let Err(error) =
-                            self.search_segment(number, search, postings.as_ref(), room)
-                    {
-                        search.failed = Some(error);
-                    }
-                },
-            );
+            let in_documents = (searches.len() - in_all) as u64;
+            // Whoever searches in this segment meets an error again.
+            let shared = self.segment(number).and_then(|segment| {
+                let is_signed = in_documents >= MANY_SEARCHES as u64 && segment.sign()?;
+                let with_postings = in_all >= MANY_SEARCHES
+                    || in_documents >= MANY_SEARCHES as u64
+                        && (!is_signed
+                            || in_documents.saturating_mul(SYMBOLS_PER_SEARCH)
+                                >= self.stored_symbols());
+                with_postings.then(|| segment.postings_for_many()).transpose()
+            });
+            let postings = shared.ok().flatten();
+            searches.par_iter_mut().for_each(|(_, search)| {
+                if search.failed.is_none()
+                    && let Err(error) = self.search_segment(number, search, postings.as_deref())
+                {
+                    search.failed = Some(error);
+                }
+            });
         }
         for (number, search) in searches {
             results[number] = Some(match search.failed {
@@ -372,7 +396,6 @@ impl Access {
         number: usize,
         search: &mut Search,
         postings: Option<&Postings>,
-        room: &mut (Reached, Occurrences),
     ) -> Result<()> {
         let of_document;
         let parts = match &search.parts {
@@ -391,10 +414,7 @@ impl Access {
         }
         let of_segment = SegmentSearch::new(self, number, &search.phrase, search.pivot)?;
         let Search { taken, found, .. } = search;
-        match postings {
-            Some(postings) => of_segment.by_postings(parts, postings, room, taken, found),
-            None => of_segment.by_scan(parts, &mut room.1, taken, found),
-        }
+        of_segment.find(parts, postings, &mut of_segment.segment.workspace(), taken, found)
     }
 }
 
