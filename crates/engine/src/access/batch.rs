@@ -61,14 +61,14 @@ const LONGEST_IN_GROUP: u64 = 1 << 10;
 /// From so many searches in all documents on, postings are made for them, and of those in one document signatures.
 const MANY_SEARCHES: usize = 16;
 
-/// From one search in a document for so many symbols on, postings are made for these, too.
-const SYMBOLS_PER_SEARCH: u64 = 1 << 10;
+/// Making postings costs as much as looking at all symbols so often: then they are made for these, too.
+const LOOKS_POSTED: u64 = 12;
 
 /// From so many counts in all documents on, the documents of all words are derived if they are not stored.
 const MANY_COUNTS: usize = 64;
 
-/// The same from one count in a document for so many symbols on: these look at that document only.
-const SYMBOLS_PER_COUNT: u64 = 1 << 11;
+/// Deriving them costs as much as looking at all symbols so often: from then on they are derived for counts in one document, too.
+const LOOKS_DERIVED: u64 = 32;
 
 /// Where a symbol has more bytes of text than so many, the documents of words are not derived from the text.
 const MOST_TEXT_PER_SYMBOL: u64 = 1 << 12;
@@ -172,17 +172,28 @@ impl Access {
 
     /// Whether counting without the documents of words costs about as much as deriving them, with what was counted before.
     fn are_many_counts(&self, operations: &[Operation]) -> bool {
-        let counts = |in_document: bool| {
-            let counts = operations.iter().filter(|operation| match operation {
-                Operation::Count { document, .. } => document.is_some() == in_document,
-                _ => false,
-            });
-            counts.count()
-        };
-        let here = counts(true) as u64;
-        let counted = self.counted.fetch_add(here, Ordering::Relaxed) + here;
-        counts(false) >= MANY_COUNTS
-            || here > 0 && counted.saturating_mul(SYMBOLS_PER_COUNT) >= self.stored_symbols()
+        let (mut in_all, mut looked_at) = (0, 0);
+        for operation in operations {
+            match operation {
+                Operation::Count { document: None, .. } => in_all += 1,
+                Operation::Count { document: Some(document), .. } => {
+                    looked_at += self.symbols_of_document(*document);
+                }
+                _ => {}
+            }
+        }
+        let before = self.counted.fetch_add(looked_at, Ordering::Relaxed);
+        in_all >= MANY_COUNTS
+            || looked_at > 0
+                && before + looked_at >= self.stored_symbols().saturating_mul(LOOKS_DERIVED)
+    }
+
+    /// About how many symbols a document has: its share of all; none if it is not there.
+    #[expect(clippy::cast_possible_truncation, reason = "a share of the symbols")]
+    fn symbols_of_document(&self, document: u32) -> u64 {
+        let bytes = self.documents().get(document as usize).map_or(0, |document| document.bytes);
+        let text_bytes = self.corpus.summary().text_bytes.max(bytes).max(1);
+        (u128::from(self.stored_symbols()) * u128::from(bytes) / u128::from(text_bytes)) as u64
     }
 
     /// Derives the documents of all words, for when many are counted.
@@ -347,16 +358,20 @@ impl Access {
             results[number] = Some(count.map(Outcome::Count));
         }
         let in_all = searches.iter().filter(|(_, search)| search.parts.is_none()).count();
-        for number in 0..self.segment_count() {
-            let in_documents = (searches.len() - in_all) as u64;
+        let of_documents = searches.iter().filter_map(|(number, _)| operations[*number].document());
+        let looked_at: u64 = of_documents.map(|document| self.symbols_of_document(document)).sum();
+        let many_in_documents = searches.len() - in_all >= MANY_SEARCHES;
+        let mut is_asked = vec![in_all > 0; self.segment_count()];
+        for part in searches.iter().filter_map(|(_, search)| search.parts.as_ref()).flatten() {
+            is_asked[part.segment as usize] = true;
+        }
+        for number in (0..self.segment_count()).filter(|&number| is_asked[number]) {
             // Whoever searches in this segment meets an error again.
             let shared = self.segment(number).and_then(|segment| {
-                let is_signed = in_documents >= MANY_SEARCHES as u64 && segment.sign()?;
-                let with_postings = in_all >= MANY_SEARCHES
-                    || in_documents >= MANY_SEARCHES as u64
-                        && (!is_signed
-                            || in_documents.saturating_mul(SYMBOLS_PER_SEARCH)
-                                >= self.stored_symbols());
+                let looks = many_in_documents
+                    && looked_at < self.stored_symbols().saturating_mul(LOOKS_POSTED)
+                    && segment.sign()?;
+                let with_postings = in_all >= MANY_SEARCHES || many_in_documents && !looks;
                 with_postings.then(|| segment.postings_for_many()).transpose()
             });
             let postings = shared.ok().flatten();

@@ -109,7 +109,7 @@ pub struct Access {
     words: OnceLock<u64>,
     /// Set when the documents of words were derived for all segments.
     derived_counts: OnceLock<()>,
-    /// Words that were counted in a document, in batches.
+    /// Symbols of documents in which words were counted, in batches.
     counted: AtomicU64,
 }
 
