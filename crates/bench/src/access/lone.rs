@@ -1,5 +1,5 @@
-//! Questions asked one by one, in documents of 50 to 200 KB: how long a word is counted and searched in one, beside what writing
-//! out its text and looking for the word there takes.
+//! Questions asked one by one, in documents of 50 to 200 KB: how long a word is counted and
+//! searched in one, beside what writing out its text and looking for the word there takes.
 
 use std::collections::HashMap;
 use std::ops::ControlFlow;
@@ -30,7 +30,8 @@ pub struct Lone {
 }
 
 impl Lone {
-    /// Asks about the documents and words that were drawn, if enough of these documents have the right length.
+    /// Asks about the documents and words that were drawn, if enough of these documents have the
+    /// right length.
     pub fn measure(access: &Access, words: &[(u32, String)]) -> Result<Option<Self>> {
         let is_right =
             |document: u32| LENGTHS.contains(&access.documents()[document as usize].bytes);

@@ -1,4 +1,5 @@
-//! Batches of reads and edits in sequence, of two lengths: whether what they take grows with the operations alone.
+//! Batches of reads and edits in sequence, of two lengths: whether what they take grows with the
+//! operations alone.
 
 use std::fs;
 use std::path::Path;
@@ -27,7 +28,8 @@ const BATCH: usize = 5000;
 /// Bytes that are extracted.
 const EXTRACTED: u64 = 64;
 
-/// Seconds of the processor for the longer run on so much text, and how much faster than its operations it may grow.
+/// Seconds of the processor for the longer run on so much text, and how much faster than its
+/// operations it may grow.
 const MOST_SECONDS: f64 = 1.5;
 const TEXT: f64 = 67e6;
 const MOST_GROWTH: f64 = 1.1;
@@ -68,8 +70,8 @@ pub fn measure(archive: &Path, drawn: &Drawn, work: &Path, seed: u64) -> Result<
     Ok(all)
 }
 
-/// Operations on documents and words that are drawn: of reads half are extracts, a quarter counts and a quarter searches
-/// in one document.
+/// Operations on documents and words that are drawn: of reads half are extracts, a quarter counts
+/// and a quarter searches in one document.
 fn operations(
     archive: &Path,
     drawn: &Drawn,

@@ -1,8 +1,10 @@
-//! Signatures: for each symbol 64 bits that say which words its text may have, and the same for each few places of the root.
+//! Signatures: for each symbol 64 bits that say which words its text may have, and the same for
+//! each few places of the root.
 //!
-//! Each word sets two bits, and a rule has the bits of its symbols. What lacks a bit of a word does not have the word and is not
-//! looked at; of rules of a few words about one in fifty is looked at for nothing. Cost: one pass over the symbols of rules and root, 8
-//! bytes a symbol and 2 a place. So they are made when questions have looked at as many symbols as that, and there is memory to
+//! Each word sets two bits, and a rule has the bits of its symbols. What lacks a bit of a word does
+//! not have the word and is not looked at; of rules of a few words about one in fifty is looked at
+//! for nothing. Cost: one pass over the symbols of rules and root, 8 bytes a symbol and 2 a place.
+//! So they are made when questions have looked at as many symbols as that, and there is memory to
 //! spare.
 
 use std::ops::Range;
@@ -84,7 +86,8 @@ impl Signatures {
         wanted.are_in(self.of_symbols[symbol as usize])
     }
 
-    /// Adds the places of a range whose texts may have any of some words, and their symbols, in order.
+    /// Adds the places of a range whose texts may have any of some words, and their symbols, in
+    /// order.
     pub(super) fn places(
         &self,
         slices: &Slices<'_>,

@@ -1,7 +1,8 @@
-//! Memory that questions to a segment work in, kept from one to the next: most of it is zeroed once and then cleared where a
-//! question was.
+//! Memory that questions to a segment work in, kept from one to the next: most of it is zeroed once
+//! and then cleared where a question was.
 //!
-//! Cost: four bytes and a bit for each rule in a workspace that had a question, of which there are no more than threads.
+//! Cost: four bytes and a bit for each rule in a workspace that had a question, of which there are
+//! no more than threads.
 
 use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -42,7 +43,8 @@ impl Workspaces {
         self.with(|workspaces| workspaces.iter().map(memory).sum())
     }
 
-    /// Workspaces are whole whenever they are in the list, so nobody who panics leaves one half changed.
+    /// Workspaces are whole whenever they are in the list, so nobody who panics leaves one half
+    /// changed.
     fn with<T>(&self, act: impl FnOnce(&mut Vec<Workspace>) -> T) -> T {
         act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

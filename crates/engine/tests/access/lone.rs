@@ -1,5 +1,6 @@
-//! Questions asked one by one, in one document or in all, again and again: what is kept from one to the next changes no
-//! answer. Documents share rules, phrases cross the borders of rules, and some documents are far longer than their grammar.
+//! Questions asked one by one, in one document or in all, again and again: what is kept from one to
+//! the next changes no answer. Documents share rules, phrases cross the borders of rules, and some
+//! documents are far longer than their grammar.
 
 use tadoc_engine::access::Scope;
 use tadoc_engine::{Analyzer, Builder, Lexer};
