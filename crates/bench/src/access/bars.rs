@@ -1,5 +1,6 @@
 //! What tadoc promises of random access, checked on a run. As with compressing, only corpora of at least 50 MB count.
 
+use super::lone::Lone;
 use super::operations::Kind;
 use super::result::{CorpusResult, Growth, IndexResult};
 use crate::bars::{Bar, LEAST_BYTES};
@@ -17,6 +18,8 @@ const OFFSETS: f64 = 20.0;
 const SHARES: [(&str, f64); 2] = [("small", 1.0 / 3.0), ("fast", 1.0 / 2.0)];
 /// Memory, the file being 1.
 const MEMORY: f64 = 1.2;
+/// Microseconds of a question asked by itself, for each 100 KB of its document: a twentieth of what it took before.
+const LONE_MICROSECONDS: f64 = 165.0;
 /// How much longer an operation may take on the longer text.
 const GROWTH: f64 = 2.0;
 
@@ -41,6 +44,22 @@ pub fn check(corpora: &[CorpusResult], growth: &[Growth]) -> Vec<Bar> {
     for (name, _) in SHARES {
         let memory = |corpus: &CorpusResult| Some(corpus.index(name)?.memory_ratio());
         bars.extend(largest(&counting, &format!("memory to file, index {name}"), MEMORY, memory));
+    }
+    for (name, what) in [("none", "without an index"), ("fast", "index fast")] {
+        let lone = |corpus: &CorpusResult| corpus.index(name)?.measured.lone.clone();
+        let slower = |lone: &Lone| lone.count_seconds.max(lone.search_seconds);
+        let each = |corpus: &CorpusResult| {
+            let lone = lone(corpus)?;
+            Some(lone.microseconds(slower(&lone)))
+        };
+        let to_plain = |corpus: &CorpusResult| {
+            let lone = lone(corpus)?;
+            Some(slower(&lone) / lone.plain_seconds)
+        };
+        let lone = format!("lone count or search, us for 100 KB, {what}");
+        bars.extend(largest(&counting, &lone, LONE_MICROSECONDS, each));
+        let lone = format!("the same to writing out and scanning, {what}");
+        bars.extend(largest(&counting, &lone, 1.0, to_plain));
     }
     for growth in growth {
         bars.push(Bar {
@@ -100,7 +119,7 @@ mod tests {
     fn a_run_that_keeps_everything_misses_nothing() {
         let bars = check(&[corpus("web", [400.0, 900.0, 900.0, 1e6, 80.0, 450.0])], &[]);
         assert_eq!(missed(&bars), [""; 0]);
-        assert_eq!(bars.len(), 9);
+        assert_eq!(bars.len(), 11);
     }
 
     #[test]
@@ -109,6 +128,7 @@ mod tests {
         let mut slow = corpus("logs", [501.0, 900.0, 1001.0, 1.0, 110.0, 400.0]);
         slow.indexes[0].bytes = 34_000_000;
         slow.indexes[1].measured.mapped_bytes = 50_000_000;
+        slow.indexes[1].measured.lone.as_mut().unwrap().search_seconds = 0.17;
         assert_eq!(
             missed(&check(&[good, slow.clone()], &[])),
             [
@@ -117,6 +137,7 @@ mod tests {
                 "search in all, M offsets/s, one thread, index fast, lowest (logs)",
                 "archive with small to text, largest (logs)",
                 "memory to file, index fast, largest (logs)",
+                "lone count or search, us for 100 KB, index fast, largest (logs)",
             ]
         );
         slow.text_bytes = 1;

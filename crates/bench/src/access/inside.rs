@@ -12,6 +12,7 @@ use tadoc_engine::Corpus;
 use tadoc_engine::access::{Access, Outcome};
 
 use super::INDEXES;
+use super::lone::Lone;
 use super::operations::{Drawn, Kind};
 use crate::statistics::median;
 
@@ -39,11 +40,13 @@ pub struct Inside {
 pub struct Measured {
     /// From the file to the first answers of every kind.
     pub load_seconds: f64,
-    /// What the archive holds on the heap, and what it has mapped.
+    /// What the archive holds on the heap, and what it has mapped, once it is loaded.
     pub heap_bytes: u64,
     pub mapped_bytes: u64,
     /// What the process has in memory more than before, once all is loaded.
     pub resident_bytes: u64,
+    /// Questions asked one by one, if there are documents for them.
+    pub lone: Option<Lone>,
     pub batches: Vec<Batch>,
 }
 
@@ -93,6 +96,7 @@ impl Inside {
         let access = Access::open(&corpus, index)?;
         ensure!(access.index() == index, "the archive has no index {}", self.index);
         access.load()?;
+        let (heap_bytes, mapped_bytes) = access.memory();
         // Offsets of searches over all documents would be most of what is in memory.
         for (_, operations) in batches.iter().filter(|(kind, _)| *kind != Kind::SearchInAll) {
             let some = &operations[..operations.len().min(WARM_UP)];
@@ -107,12 +111,12 @@ impl Inside {
             let each = start.elapsed().as_secs_f64() / some.len().max(1) as f64;
             operations.truncate(((LONGEST_SECONDS / each) as usize).max(WARM_UP));
         }
-        let (heap_bytes, mapped_bytes) = access.memory();
         let mut measured = Measured {
             load_seconds,
             heap_bytes,
             mapped_bytes,
             resident_bytes,
+            lone: Lone::measure(&access, &drawn.words)?,
             batches: Vec::new(),
         };
         for &threads in &self.threads {

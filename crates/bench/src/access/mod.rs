@@ -1,13 +1,14 @@
 //! `cargo xtask bench access`: operations of random access on loaded archives, as the papers measure them.
 //!
 //! For each corpus and index, a fresh copy of this program ([`inside`]) loads the archive and runs 100,000 operations of
-//! each kind in one batch, on one thread and on all: [`operations`] draws them. `--scale` does the same on a shorter
+//! each kind in one batch, on one thread and on all: [`operations`] draws them; and `lone` asks one by one. `--scale` does the same on a shorter
 //! and a longer text, `--check` compares answers with those of plain text ([`check`]). `result`, `bars` and `render`
 //! are the figures, the promises and the tables.
 
 mod bars;
 mod check;
 pub mod inside;
+mod lone;
 pub mod operations;
 mod plain;
 mod prepare;

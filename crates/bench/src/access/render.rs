@@ -79,6 +79,37 @@ fn speeds(result: &CorpusResult) -> Table {
     table
 }
 
+/// Questions asked one by one, with every index; none without documents for them.
+fn lone(result: &CorpusResult) -> Option<Table> {
+    let mut table = Table::new([
+        "one by one, in documents of 50 to 200 KB",
+        "index",
+        "questions",
+        "us",
+        "us for 100 KB",
+        "to the text",
+    ]);
+    for index in &result.indexes {
+        let lone = index.measured.lone.as_ref()?;
+        let kinds = [
+            ("count a word", lone.count_seconds),
+            ("search a word", lone.search_seconds),
+            ("write out and scan", lone.plain_seconds),
+        ];
+        for (name, seconds) in kinds {
+            table.row([
+                name.to_owned(),
+                index.index.clone(),
+                lone.questions.to_string(),
+                format!("{:.1}", seconds * 1e6 / lone.questions as f64),
+                format!("{:.1}", lone.microseconds(seconds)),
+                format!("{:.2}x", seconds / lone.plain_seconds),
+            ]);
+        }
+    }
+    Some(table)
+}
+
 /// What was left out, if anything was.
 fn capped(result: &CorpusResult) -> String {
     match result.capped {
@@ -94,10 +125,11 @@ fn capped(result: &CorpusResult) -> String {
 /// A corpus on a terminal.
 pub fn corpus(result: &CorpusResult) -> String {
     format!(
-        "{}\n\n{}\n{}{}",
+        "{}\n\n{}\n{}{}{}",
         title(result),
         sizes(result).text(),
         speeds(result).text(),
+        lone(result).map(|table| format!("\n{}", table.text())).unwrap_or_default(),
         capped(result)
     )
 }
@@ -148,7 +180,9 @@ pub fn markdown(run: &AccessRun) -> String {
              document or in all\n\
              - sample: words, 1,000 an operation; a word is what is counted here\n\
              - heap and mapped: what the loaded archive says that it holds, against the length of its file; resident: \
-             what the process has in memory more than before, after some operations of each kind\n";
+             what the process has in memory more than before, after some operations of each kind\n\
+             - one by one: the same words, each a question by itself, on one thread; `write out and scan` writes out the document \
+             and looks for the word in its bytes\n";
     for result in &run.corpora {
         text += &format!(
             "\n## {}\n\n{}\n{}",
@@ -156,6 +190,9 @@ pub fn markdown(run: &AccessRun) -> String {
             sizes(result).markdown(),
             speeds(result).markdown()
         );
+        if let Some(table) = lone(result) {
+            text += &format!("\n{}", table.markdown());
+        }
         if result.capped.is_some() {
             text += &format!("\n{}", capped(result));
         }

@@ -88,6 +88,7 @@ impl Growth {
 
 #[cfg(test)]
 pub mod tests {
+    use super::super::lone::Lone;
     use super::*;
 
     /// A corpus of a text of 100 MB, whose operations of each kind on one thread take so many nanoseconds.
@@ -107,6 +108,13 @@ pub mod tests {
                 heap_bytes: bytes / 4,
                 mapped_bytes: bytes / 2,
                 resident_bytes: bytes,
+                lone: Some(Lone {
+                    questions: 1000,
+                    bytes: 100_000_000,
+                    count_seconds: 0.001,
+                    search_seconds: 0.05,
+                    plain_seconds: 0.2,
+                }),
                 batches,
             };
             IndexResult { index: index.into(), bytes, measured }

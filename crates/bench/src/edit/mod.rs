@@ -3,9 +3,11 @@
 //!
 //! Edits are made in this process by one thread, as a program that keeps an archive open would make them; every batch is synced. Tasks are
 //! asked of three archives in turns: as it was, edited, and compressed again. What is compressed anew, for comparison, is the edited text. Streaming
-//! is measured as a command, with its input through a pipe.
+//! is measured as a command, with its input through a pipe. Batches of reads and edits are measured by the processor's time that they take,
+//! opening included.
 
 mod ingest;
+mod mixed;
 mod render;
 mod tasks;
 
@@ -21,8 +23,10 @@ use tadoc_engine::{CompressOptions, Durability, Edit, Editor, Input, Source, Tra
 use tadoc_oracle::Random;
 
 use self::ingest::Ingest;
+use self::mixed::Mixed;
 use self::tasks::TaskTimes;
 use crate::analytics::prepare::Preparation;
+use crate::bars::Bar;
 use crate::corpus::{self, Corpus};
 use crate::machine::{self, Machine};
 use crate::{paths, run, units};
@@ -86,6 +90,7 @@ struct EditRun {
     machine: Machine,
     load: Option<f64>,
     corpora: Vec<CorpusResult>,
+    bars: Vec<Bar>,
 }
 
 /// What was measured on one corpus. Times are in seconds.
@@ -98,6 +103,7 @@ struct CorpusResult {
     appends: Edits,
     /// Opening the archive with all inserts behind it, and making all its grammars.
     open_seconds: f64,
+    mixed: Vec<Mixed>,
     tasks: Vec<TaskTimes>,
     again: Again,
     ingest: Option<Ingest>,
@@ -153,7 +159,8 @@ impl EditBench {
             corpora.push(result);
         }
         let (date, command) = (units::today(), paths::command());
-        let run = EditRun { date, command, machine: Machine::ask(), load, corpora };
+        let bars = mixed::bars(&corpora);
+        let run = EditRun { date, command, machine: Machine::ask(), load, corpora, bars };
         let text = render::markdown(&run);
         println!("{text}");
         if self.write {
@@ -186,6 +193,8 @@ impl EditBench {
             Ok(editor.edit(&Edit::Insert { document, offset, text })?)
         })?;
         let (again, recompressed) = self.compress_again(corpus, &edited, &work)?;
+        eprintln!("{}: reads and edits", corpus.name);
+        let mixed = mixed::measure(archive, &drawn, &work, self.seed)?;
         eprintln!("{}: tasks", corpus.name);
         let start = Instant::now();
         let opened = tadoc_engine::Corpus::open(&edited)?;
@@ -207,6 +216,7 @@ impl EditBench {
             inserts,
             appends,
             open_seconds,
+            mixed,
             tasks,
             again,
             ingest,

@@ -19,6 +19,9 @@ pub fn markdown(run: &EditRun) -> String {
     for result in &run.corpora {
         text += &format!("\n## {}\n\n{}", result.name, corpus(result));
     }
+    if !run.bars.is_empty() {
+        text += &format!("\n## Promises\n\n{}", render::bars(&run.bars).markdown());
+    }
     text
 }
 
@@ -50,6 +53,17 @@ pub fn corpus(result: &CorpusResult) -> String {
         "\nOpening the archive with all inserts behind it: {:.2} s.\n\n",
         result.open_seconds
     );
+    let mut mixed = Table::new(["reads and edits", "edits", "operations", "CPU s", "us each"]);
+    for batch in &result.mixed {
+        mixed.row([
+            format!("index {}", batch.index),
+            format!("{} %", batch.edits_in_100),
+            batch.operations.to_string(),
+            format!("{:.2}", batch.cpu_seconds),
+            format!("{:.1}", batch.cpu_seconds * 1e6 / batch.operations as f64),
+        ]);
+    }
+    text += &format!("{}\n", mixed.markdown());
     let mut tasks = Table::new([
         "task",
         "before",

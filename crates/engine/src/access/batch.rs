@@ -3,13 +3,14 @@
 //! Operations of one kind are put together: extracts in the order of the text, searches segment by segment with postings
 //! that they share. A backend that answers batches elsewhere takes the same operations and gives the same outcomes.
 
+use std::sync::atomic::Ordering;
+
 use rayon::prelude::*;
 use tadoc_core::{Share, usize_of};
 
-use super::occurrences::Occurrences;
 use super::phrase::Phrase;
 use super::pipeline::{GROUP, Pipeline, Request};
-use super::postings::{Postings, Reached};
+use super::postings::Postings;
 use super::sample::Sampled;
 use super::search::SegmentSearch;
 use super::segment::Measure;
@@ -57,11 +58,17 @@ const TIMES_A_THREAD: usize = 8;
 /// Extracts of at most so many bytes are run in groups.
 const LONGEST_IN_GROUP: u64 = 1 << 10;
 
-/// From so many searches on, postings are made for them.
+/// From so many searches in all documents on, postings are made for them, and of those in one document signatures.
 const MANY_SEARCHES: usize = 16;
 
-/// From so many counts on, the documents of all words are derived if they are not stored.
+/// Making postings costs as much as looking at all symbols so often: then they are made for these, too.
+const LOOKS_POSTED: u64 = 12;
+
+/// From so many counts in all documents on, the documents of all words are derived if they are not stored.
 const MANY_COUNTS: usize = 64;
+
+/// Deriving them costs as much as looking at all symbols so often: from then on they are derived for counts in one document, too.
+const LOOKS_DERIVED: u64 = 32;
 
 /// Where a symbol has more bytes of text than so many, the documents of words are not derived from the text.
 const MOST_TEXT_PER_SYMBOL: u64 = 1 << 12;
@@ -75,17 +82,16 @@ fn scope(document: Option<u32>) -> Scope {
 
 impl Access {
     /// Runs operations on all threads of the pool that it is called in, and gives their results in the same order; one that fails
-    /// does not stop the others. Memory: the results, and while there are searches the postings of one segment.
+    /// does not stop the others. Memory: the results, and while there are many searches the postings of one segment, which are kept
+    /// where there is memory to spare, as signatures are.
     pub fn run(&self, operations: &[Operation]) -> Vec<Result<Outcome>> {
         let words = operations.iter().filter(|operation| operation.phrase().is_some()).count();
-        let is_count = |operation: &&Operation| matches!(operation, Operation::Count { .. });
-        let counts = operations.iter().filter(is_count).count();
         // Whoever needs what could not be loaded meets the error again.
         if words >= MANY_WORDS {
             let _ =
                 (0..self.segment_count()).try_for_each(|number| self.segment(number)?.load_words());
         }
-        if counts >= MANY_COUNTS && !self.counts_words() {
+        if !self.counts_words() && self.are_many_counts(operations) {
             let _ = self.derive_counts();
         }
         let mut results: Vec<Option<Result<Outcome>>> = operations.iter().map(|_| None).collect();
@@ -162,6 +168,32 @@ impl Access {
             starts[bucket] += 1;
         }
         in_order
+    }
+
+    /// Whether counting without the documents of words costs about as much as deriving them, with what was counted before.
+    fn are_many_counts(&self, operations: &[Operation]) -> bool {
+        let (mut in_all, mut looked_at) = (0, 0);
+        for operation in operations {
+            match operation {
+                Operation::Count { document: None, .. } => in_all += 1,
+                Operation::Count { document: Some(document), .. } => {
+                    looked_at += self.symbols_of_document(*document);
+                }
+                _ => {}
+            }
+        }
+        let before = self.counted.fetch_add(looked_at, Ordering::Relaxed);
+        in_all >= MANY_COUNTS
+            || looked_at > 0
+                && before + looked_at >= self.stored_symbols().saturating_mul(LOOKS_DERIVED)
+    }
+
+    /// About how many symbols a document has: its share of all; none if it is not there.
+    #[expect(clippy::cast_possible_truncation, reason = "a share of the symbols")]
+    fn symbols_of_document(&self, document: u32) -> u64 {
+        let bytes = self.documents().get(document as usize).map_or(0, |document| document.bytes);
+        let text_bytes = self.corpus.summary().text_bytes.max(bytes).max(1);
+        (u128::from(self.stored_symbols()) * u128::from(bytes) / u128::from(text_bytes)) as u64
     }
 
     /// Derives the documents of all words, for when many are counted.
@@ -325,24 +357,31 @@ impl Access {
         for (number, count) in counts {
             results[number] = Some(count.map(Outcome::Count));
         }
-        let few = searches.len() < MANY_SEARCHES;
-        for number in 0..self.segment_count() {
-            let postings = match few {
-                true => None,
-                // Whoever searches in this segment meets an error again.
-                false => self.segment(number).and_then(Postings::of).ok(),
-            };
-            searches.par_iter_mut().for_each_init(
-                <(Reached, Occurrences)>::default,
-                |room, (_, search)| {
-                    if search.failed.is_none()
-                        && let Err(error) =
-                            self.search_segment(number, search, postings.as_ref(), room)
-                    {
-                        search.failed = Some(error);
-                    }
-                },
-            );
+        let in_all = searches.iter().filter(|(_, search)| search.parts.is_none()).count();
+        let of_documents = searches.iter().filter_map(|(number, _)| operations[*number].document());
+        let looked_at: u64 = of_documents.map(|document| self.symbols_of_document(document)).sum();
+        let many_in_documents = searches.len() - in_all >= MANY_SEARCHES;
+        let mut is_asked = vec![in_all > 0; self.segment_count()];
+        for part in searches.iter().filter_map(|(_, search)| search.parts.as_ref()).flatten() {
+            is_asked[part.segment as usize] = true;
+        }
+        for number in (0..self.segment_count()).filter(|&number| is_asked[number]) {
+            // Whoever searches in this segment meets an error again.
+            let shared = self.segment(number).and_then(|segment| {
+                let looks = many_in_documents
+                    && looked_at < self.stored_symbols().saturating_mul(LOOKS_POSTED)
+                    && segment.sign()?;
+                let with_postings = in_all >= MANY_SEARCHES || many_in_documents && !looks;
+                with_postings.then(|| segment.postings_for_many()).transpose()
+            });
+            let postings = shared.ok().flatten();
+            searches.par_iter_mut().for_each(|(_, search)| {
+                if search.failed.is_none()
+                    && let Err(error) = self.search_segment(number, search, postings.as_deref())
+                {
+                    search.failed = Some(error);
+                }
+            });
         }
         for (number, search) in searches {
             results[number] = Some(match search.failed {
@@ -372,7 +411,6 @@ impl Access {
         number: usize,
         search: &mut Search,
         postings: Option<&Postings>,
-        room: &mut (Reached, Occurrences),
     ) -> Result<()> {
         let of_document;
         let parts = match &search.parts {
@@ -391,10 +429,7 @@ impl Access {
         }
         let of_segment = SegmentSearch::new(self, number, &search.phrase, search.pivot)?;
         let Search { taken, found, .. } = search;
-        match postings {
-            Some(postings) => of_segment.by_postings(parts, postings, room, taken, found),
-            None => of_segment.by_scan(parts, &mut room.1, taken, found),
-        }
+        of_segment.find(parts, postings, &mut of_segment.segment.workspace(), taken, found)
     }
 }
 

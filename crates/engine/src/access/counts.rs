@@ -1,9 +1,10 @@
-//! How often a phrase occurs, counted on the rules: a rule is counted once, however often its text comes.
+//! How often a phrase occurs, counted on the rules: a rule is counted once, however often its text comes, and only if what is asked
+//! about reaches it.
 //!
 //! The words of a phrase are matched by bits: bit `k` of a state says that the last words are the first `k + 1` terms. For
 //! each rule there are the occurrences inside of its text, the classes of its first words (as many as the phrase has, less
-//! one), which complete what began before it, and the state behind it. Cost: O(symbols × terms), and for each rule 8 bytes
-//! and 16 more for each term behind the first.
+//! one), which complete what began before it, and the state behind it. Cost: O(symbols × terms) of the rules that are reached, and for
+//! each rule 8 bytes and 17 more for each term behind the first, of which nobody touches those of other rules.
 
 use std::ops::Range;
 
@@ -26,6 +27,10 @@ pub(super) struct Counts<'a> {
     terms: &'a [TermTokens],
     /// A bit for each token whose word the analyzer leaves out; empty if it leaves out none.
     passed_over: Vec<u64>,
+    /// A bit for each rule that was counted.
+    counted: Vec<u64>,
+    /// Rules that are being counted, and up to where their symbols are.
+    pending: Vec<(u32, usize)>,
     /// Occurrences inside of each rule.
     inside: Vec<u64>,
     /// For each rule how many words it has, up to as many as the phrase; the classes of the first ones; the state
@@ -46,7 +51,7 @@ pub(super) struct Passed {
 }
 
 impl<'a> Counts<'a> {
-    /// Counts in all rules.
+    /// Nothing is counted yet.
     pub(super) fn new(number: usize, segment: &'a Segment, phrase: &'a Phrase) -> Result<Self> {
         let slices = segment.slices()?;
         let terms = phrase.tokens(number, segment.tokens())?;
@@ -59,6 +64,8 @@ impl<'a> Counts<'a> {
             slices: slices.clone(),
             terms,
             passed_over: Vec::new(),
+            counted: vec![0; rules.div_ceil(64)],
+            pending: Vec::new(),
             inside: vec![0; rules],
             words: vec![0; with_state],
             firsts: vec![0; with_state * behind_first],
@@ -74,14 +81,34 @@ impl<'a> Counts<'a> {
                 counts.passed_over[token as usize / 64] |= 1 << (token % 64);
             }
         }
-        let mut passed = Passed::default();
-        for rule in (0..slices.rule_count()).rev() {
-            passed = Passed { firsts: passed.firsts, ..Passed::default() };
-            passed.firsts.clear();
-            counts.pass(slices.body(rule).map(|at| slices.body_symbol(at)), &mut passed);
-            counts.keep(rule as usize, &passed);
-        }
         Ok(counts)
+    }
+
+    /// Counts in a rule and in those below it, children first.
+    fn count(&mut self, rule: u32, passed: &mut Passed) {
+        let slices = self.slices.clone();
+        self.pending.push((rule, slices.body(rule).start));
+        while let Some((rule, at)) = self.pending.pop() {
+            let body = slices.body(rule);
+            let uncounted = (at..body.end).find_map(|at| {
+                let child = slices.rule_of(slices.body_symbol(at))?;
+                (!self.is_counted(child)).then_some((at, child))
+            });
+            if let Some((at, child)) = uncounted {
+                self.pending.push((rule, at + 1));
+                self.pending.push((child, slices.body(child).start));
+                continue;
+            }
+            *passed = Passed { firsts: std::mem::take(&mut passed.firsts), ..Passed::default() };
+            passed.firsts.clear();
+            self.pass(body.map(|at| slices.body_symbol(at)), passed);
+            self.keep(rule as usize, passed);
+            self.counted[rule as usize / 64] |= 1 << (rule % 64);
+        }
+    }
+
+    fn is_counted(&self, rule: u32) -> bool {
+        self.counted[rule as usize / 64] >> (rule % 64) & 1 == 1
     }
 
     #[expect(
@@ -100,7 +127,15 @@ impl<'a> Counts<'a> {
     }
 
     /// The words of some places of the root go by; gives the occurrences that end among them.
-    pub(super) fn pass_places(&self, places: Range<usize>, passed: &mut Passed) -> u64 {
+    pub(super) fn pass_places(&mut self, places: Range<usize>, passed: &mut Passed) -> u64 {
+        let mut of_rule = Passed::default();
+        for place in places.clone() {
+            if let Some(rule) = self.slices.rule_of(self.slices.root(place))
+                && !self.is_counted(rule)
+            {
+                self.count(rule, &mut of_rule);
+            }
+        }
         self.pass(places.map(|place| self.slices.root(place)), passed);
         // What began goes on behind, but no rule is made of a document.
         passed.firsts.clear();

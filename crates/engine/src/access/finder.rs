@@ -2,14 +2,14 @@
 //!
 //! A place may be a rule whose text is longer than any memory, so a search is never expected to end: it is paused when enough was
 //! found, and goes on when more is wanted. Cost: O(1) for each offset where rules have lists ([`Occurrences`]), and a step for
-//! each symbol that has the pivot where they have none; without occurrences a step for each symbol of the text.
+//! each symbol that has the pivot where they have none.
 
 use std::ops::Range;
+use std::vec;
 
 use tadoc_core::navigation::BYTES_EVERY;
 
 use super::occurrences::Occurrences;
-use super::phrase::is_one_of;
 use super::search::SegmentSearch;
 use super::segment::Measure;
 use super::tokens::leading_space;
@@ -20,20 +20,20 @@ use crate::error::Result;
 const LOOKED_AT: usize = 16;
 
 /// Places of the root, ascending.
-#[derive(Debug, Clone)]
-pub(super) enum Places<'p> {
+#[derive(Debug)]
+pub(super) enum Places {
     /// All of a range.
     Range(Range<usize>),
     /// Some, all of which have the pivot.
-    List(std::slice::Iter<'p, u32>),
+    List(vec::IntoIter<u32>),
 }
 
-/// A search of one part that can be paused. It borrows nothing but a list of places, so that whoever
-/// pulls offsets can keep it.
+/// A search of one part that can be paused. It borrows nothing, so that whoever pulls offsets can
+/// keep it.
 #[derive(Debug)]
-pub(super) struct Finder<'p> {
+pub(super) struct Finder {
     part: Part,
-    places: Places<'p>,
+    places: Places,
     /// The place that is being looked at, where its text starts, and where the symbol on top of the stack does.
     place: usize,
     base: u64,
@@ -42,12 +42,11 @@ pub(super) struct Finder<'p> {
     stack: Vec<Range<usize>>,
 }
 
-/// What a search goes by: the phrase in a segment, and what is known of rules; if that is nothing, all
-/// tokens are looked at.
-pub(super) type Known<'f, 'a> = (&'f SegmentSearch<'a>, Option<&'f Occurrences>);
+/// What a search goes by: the phrase in a segment, and what is known of rules.
+pub(super) type Known<'f, 'a> = (&'f SegmentSearch<'a>, &'f Occurrences);
 
-impl<'p> Finder<'p> {
-    pub(super) fn new(part: &Part, places: Places<'p>) -> Self {
+impl Finder {
+    pub(super) fn new(part: &Part, places: Places) -> Self {
         let (place, base, at) = (usize::MAX, 0, 0);
         Self { part: *part, places, place, base, at, stack: Vec::new() }
     }
@@ -97,10 +96,10 @@ impl<'p> Finder<'p> {
         loop {
             let place = match &mut self.places {
                 Places::Range(range) => range.next()?,
-                Places::List(list) => *list.next()? as usize,
+                Places::List(list) => list.next()? as usize,
             };
             let symbol = slices.root(place);
-            if occurrences.is_some_and(|occurrences| !occurrences.is_in(symbol)) {
+            if !occurrences.is_in(symbol) {
                 continue;
             }
             // From the place before, if that is near, else from a sample.
@@ -123,19 +122,20 @@ impl<'p> Finder<'p> {
         symbol: u32,
         into: &mut Vec<u64>,
     ) -> Result<()> {
-        let SegmentSearch { slices, segment, tokens, .. } = search;
+        let SegmentSearch { slices, segment, .. } = search;
         let bytes = slices.bytes(symbol);
+        let is_in = occurrences.is_in(symbol);
         let Some(rule) = slices.rule_of(symbol) else {
-            if is_one_of(tokens, symbol) {
+            if is_in {
                 into.push(self.at.saturating_add(leading_space(segment.token(symbol)?) as u64));
             }
             // No token is empty, whatever an index says.
             return self.pass(bytes.max(1));
         };
-        if occurrences.is_some_and(|occurrences| !occurrences.is_in(symbol)) {
+        if !is_in {
             return self.pass(bytes);
         }
-        if let Some(list) = occurrences.and_then(|occurrences| occurrences.list(rule)) {
+        if let Some(list) = occurrences.list(rule) {
             into.extend(list.iter().map(|offset| self.at.saturating_add(*offset)));
             return self.pass(bytes.max(list.len() as u64));
         }

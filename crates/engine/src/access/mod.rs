@@ -46,14 +46,17 @@ mod postings;
 mod sample;
 mod search;
 mod segment;
+mod signatures;
 mod store;
 mod texts;
 mod tokens;
 mod unpacked;
 mod walk;
+mod workspace;
 
 use std::io::Write;
 use std::ops::Range;
+use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, OnceLock};
 
 use self::segment::Measure;
@@ -106,6 +109,8 @@ pub struct Access {
     words: OnceLock<u64>,
     /// Set when the documents of words were derived for all segments.
     derived_counts: OnceLock<()>,
+    /// Symbols of documents in which words were counted, in batches.
+    counted: AtomicU64,
 }
 
 /// Where segments come from.
@@ -157,6 +162,7 @@ impl Access {
             segment_starts,
             words: OnceLock::new(),
             derived_counts: OnceLock::new(),
+            counted: AtomicU64::new(0),
         })
     }
 
@@ -286,6 +292,11 @@ impl Access {
         }
         let slices = self.segment(number)?.slices()?;
         Ok((slices.bodies_length() + slices.root_length()) as u64)
+    }
+
+    /// How many symbols root and rules of all segments have as they are stored.
+    pub(crate) fn stored_symbols(&self) -> u64 {
+        self.corpus.summary().segments.iter().map(|segment| segment.symbols).sum()
     }
 
     /// How many segments are loaded: those that operations had to look at.

@@ -1,8 +1,8 @@
 //! For each word and each rule of a segment where it stands: the rules that use it, and its places in the root.
 //!
 //! This is what makes many searches cheap: one goes up from its tokens to the rules that have them, and never looks at
-//! others. It is as large as the grammar itself, so it is made when there are many searches to run, for one segment at a
-//! time, and given back after them. Cost: two passes over the symbols.
+//! others. It is as large as the grammar itself, so it is made when there are many searches to run, and kept where there is memory
+//! to spare; else it is given back after them. Cost: two passes over the symbols.
 
 use std::ops::Range;
 
@@ -23,15 +23,29 @@ pub(super) struct Postings {
     _share: Option<Share>,
 }
 
+/// What memory is taken for, in errors.
+const WHAT: &str = "the places of all words";
+
 impl Postings {
     /// Where the symbols of a segment stand.
     pub(super) fn of(segment: &Segment) -> Result<Self> {
         let slices = segment.slices()?;
-        // While they are made, starts are there thrice, and users twice.
+        let share = segment.budget().take(Self::most_bytes(&slices), WHAT)?;
+        let postings = Self::new(&slices);
+        drop(share);
+        let share = segment.budget().take(postings.memory() as u64, WHAT)?;
+        Ok(Self { _share: Some(share), ..postings })
+    }
+
+    /// Bytes of memory that making them takes: starts are there thrice then, and users twice.
+    pub(super) fn most_bytes(slices: &Slices<'_>) -> u64 {
         let (symbols, all) = (slices.symbol_count(), slices.bodies_length() + slices.root_length());
-        let bytes = size_of::<u32>() * (3 * symbols + 2 * all);
-        let share = segment.budget().take(bytes as u64, "the places of all words")?;
-        Ok(Self { _share: Some(share), ..Self::new(&slices) })
+        (size_of::<u32>() * (3 * symbols + 2 * all)) as u64
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn memory(&self) -> usize {
+        self.starts.as_bytes().len() + self.users.as_bytes().len()
     }
 
     fn new(slices: &Slices<'_>) -> Self {
@@ -135,6 +149,16 @@ impl Reached {
         }
         self.rules.clear();
         self.places.clear();
+    }
+
+    /// Bytes of memory held.
+    pub(super) fn memory(&self) -> usize {
+        self.seen.len()
+    }
+
+    /// Gives back what only a question with many places needs.
+    pub(super) fn shrink(&mut self) {
+        (self.places, self.bits) = (Vec::new(), Vec::new());
     }
 
     fn see(&mut self, rule: u32) {

@@ -3,42 +3,47 @@
 //! One of the words, the *pivot*, is looked for on the grammar; where it is found, its neighbours are compared. How the pivot
 //! is found depends on how much there is to look through:
 //!
-//! - a text that is short beside the rules of its segment is gone through token by token;
+//! - in documents that are short beside the rules of their segment, the rules that they reach are looked at, each once; and once
+//!   there are [`Signatures`](super::signatures::Signatures), only those that may have the pivot;
 //! - else the rules that have the pivot are found in one pass over all rules, and then the root is scanned for
-//!   them;
+//!   them; when that was done a few times, [`Postings`] are made and kept, and no other rule is looked at any more;
 //! - where there is much more text than symbols, phrases are counted on the rules ([`Counts`]), and never found to be counted;
 //! - with the documents of words (a fast index), documents without the pivot are passed over, and counting
 //!   one word needs no text at all;
-//! - many searches at once share [`Postings`], so that each looks at nothing but what has its pivot.
+//! - many searches at once share [`Postings`], too.
 
 use std::collections::VecDeque;
 use std::mem;
 use std::ops::{ControlFlow, Range};
 
 use hashbrown::HashMap;
-use tadoc_core::{Share, parallel};
+use rayon::prelude::*;
+use tadoc_core::Share;
 
 use super::counts::{self, Counts, Passed};
 use super::cursor::Cursor;
 use super::finder::{Finder, Places};
 use super::occurrences::Occurrences;
 use super::phrase::{Phrase, is_one_of};
-use super::postings::{Postings, Reached};
+use super::postings::Postings;
 use super::segment::{Segment, Slices};
+use super::workspace::{LentWorkspace, Workspace};
 use super::{Access, Part, Scope};
 use crate::error::Result;
 
 /// Places of the root that a thread goes through at a time.
 const PLACES_AT_ONCE: usize = 1 << 17;
 
-/// A token of the text is gone through in the time in which so many symbols of rules and root are scanned.
-const SCANNED_PER_TOKEN: u64 = 3;
+/// A symbol that is looked at by itself takes the time of so many that are scanned.
+pub(super) const SCANNED_PER_LOOK: usize = 8;
 
 /// Where fewer than one of so many documents are asked about, each is looked up in the lists of words.
 const LOOKED_UP: usize = 16;
 
-/// Following an occurrence up the rules takes the time of so many tokens.
-const TOKENS_PER_OCCURRENCE: u64 = 8;
+/// Following an occurrence up the rules takes the time of so many places with signatures, and looking at one without takes that
+/// of so many.
+const PLACES_PER_OCCURRENCE: u64 = 32;
+const PLACES_PER_LOOK: u64 = 16;
 
 /// How often a word occurs if nobody knows.
 const TYPICAL_OCCURRENCES: u64 = 1 << 10;
@@ -48,9 +53,6 @@ const OFFSETS_AT_ONCE: usize = 1 << 16;
 
 /// Where all symbols together have more text than so many bytes each, counting on the rules is cheaper than finding.
 const BYTES_COUNTED: u64 = 16;
-
-/// About so many bytes are a token.
-const BYTES_PER_TOKEN: u64 = 4;
 
 impl Access {
     /// Visits the byte offsets of a phrase, ascending: documents in order, the offsets of one document in one or
@@ -99,6 +101,21 @@ impl Access {
             _ if count > 0 => counts.push((document, count)),
             _ => {}
         };
+        if let ([_], Scope::All, true) = (phrase.terms(), scope, self.counts_words()) {
+            for number in 0..self.segment_count() {
+                if self.lacks(number, phrase, 0)? {
+                    continue;
+                }
+                let parts = self.parts_of_segment(number);
+                for (place, count) in SegmentSearch::new(self, number, phrase, 0)?.all_counts()? {
+                    let part = parts.get(place as usize);
+                    let missing =
+                        || super::damaged_index("a word is in a document that is not there");
+                    add(part.ok_or_else(missing)?.document, count);
+                }
+            }
+            return Ok(counts);
+        }
         let parts = self.parts_of_scope(scope)?;
         if phrase.terms().len() > 1 || !self.counts_words() {
             if self.counts_on_rules(phrase, &parts)? {
@@ -157,7 +174,7 @@ impl Access {
                 continue;
             }
             let segment = self.segment(number)?;
-            let counts = Counts::new(number, segment, phrase)?;
+            let mut counts = Counts::new(number, segment, phrase)?;
             for part in of_segment {
                 if passed.0 != part.document {
                     passed = (part.document, Passed::default());
@@ -219,7 +236,6 @@ pub struct Search {
     left: Left,
     /// The parts that are left, in order; those of the segment that is searched are not among them.
     parts: VecDeque<Part>,
-    room: Occurrences,
     segment: Option<InSegment>,
 }
 
@@ -227,10 +243,10 @@ pub struct Search {
 #[derive(Debug)]
 struct InSegment {
     number: usize,
-    /// Whether the rules that have the pivot are known.
-    scanned: bool,
+    /// The rules that have the pivot.
+    workspace: LentWorkspace,
     /// What is left to search.
-    stretches: VecDeque<(Part, Range<usize>)>,
+    stretches: VecDeque<(Part, Places)>,
     /// What was found and not pulled yet, in order.
     found: VecDeque<InStretch>,
 }
@@ -240,7 +256,7 @@ struct InSegment {
 struct InStretch {
     document: u32,
     offsets: Vec<u64>,
-    rest: Option<Finder<'static>>,
+    rest: Option<Finder>,
 }
 
 impl Search {
@@ -253,7 +269,7 @@ impl Search {
         let pivot = access.pivot(phrase, &parts)?;
         let left = Left::new(access, phrase, scope, &parts)?;
         parts.retain(|part| left.any(part.document));
-        Ok(Self { pivot, left, parts: parts.into(), room: Occurrences::default(), segment: None })
+        Ok(Self { pivot, left, parts: parts.into(), segment: None })
     }
 
     /// The next document that has the phrase, with the next of its offsets, ascending; `None` at the end. `access` and
@@ -273,17 +289,14 @@ impl Search {
                 }
                 let search = SegmentSearch::new(access, number as usize, phrase, self.pivot)?;
                 let parts = search.parts_with_pivot(&parts)?;
-                let scanned = search.occurrences(&parts, &mut self.room)?.is_some();
-                self.segment = Some(InSegment {
-                    number: number as usize,
-                    scanned,
-                    stretches: search.stretches(&parts).into(),
-                    found: VecDeque::new(),
-                });
+                let mut workspace = search.segment.workspace();
+                let stretches = search.stretches(&parts, &mut workspace)?.into();
+                let (number, found) = (number as usize, VecDeque::new());
+                self.segment = Some(InSegment { number, workspace, stretches, found });
                 continue;
             };
             let search = SegmentSearch::new(access, segment.number, phrase, self.pivot)?;
-            let known = (&search, segment.scanned.then_some(&self.room));
+            let known = (&search, &segment.workspace.occurrences);
             if let Some(first) = segment.found.front_mut() {
                 let document = first.document;
                 if first.offsets.is_empty() {
@@ -312,16 +325,19 @@ impl Search {
                 continue;
             }
             // A few stretches for each thread, and then their offsets in order: an answer of any length streams.
-            let wave = segment.stretches.len().min(4 * rayon::current_num_threads());
-            let wave: Vec<_> = segment.stretches.drain(..wave).collect();
-            let found = parallel::try_map(wave.len(), &|stretch| -> Result<InStretch> {
-                let (part, places) = &wave[stretch];
-                let mut finder = Finder::new(part, Places::Range(places.clone()));
+            let search_one = |(part, places): (Part, Places)| -> Result<InStretch> {
+                let mut finder = Finder::new(&part, places);
                 let mut offsets = Vec::new();
                 let more = finder.fill(known, OFFSETS_AT_ONCE, &mut offsets)?;
                 Ok(InStretch { document: part.document, offsets, rest: more.then_some(finder) })
-            })?;
-            segment.found = found.into();
+            };
+            // A few stretches for each thread, and then their offsets in order: an answer of any length streams.
+            let wave = segment.stretches.len().min(4 * rayon::current_num_threads());
+            segment.found = match segment.stretches.drain(..wave).collect::<Vec<_>>() {
+                // It is not worth waking a thread.
+                mut wave if wave.len() == 1 => [search_one(wave.remove(0))?].into(),
+                wave => wave.into_par_iter().map(search_one).collect::<Result<_>>()?,
+            };
         }
     }
 }
@@ -406,15 +422,39 @@ impl<'a> SegmentSearch<'a> {
             }
             return Ok(counts);
         }
-        let mut of_places = vec![0; self.segment.document_count()];
-        for word in words {
-            for entry in lists.documents(word)? {
-                let (place, count) = entry?;
-                of_places[place as usize] = count.saturating_add(of_places[place as usize]);
+        let mut all = self.all_counts()?.into_iter().peekable();
+        // Both ascend.
+        for (part, count) in &mut counts {
+            while all.next_if(|&(place, _)| place < part.place).is_some() {}
+            if let Some((_, own)) = all.next_if(|&(place, _)| place == part.place) {
+                *count = own;
             }
         }
-        counts.iter_mut().for_each(|(part, count)| *count = of_places[part.place as usize]);
         Ok(counts)
+    }
+
+    /// How often the pivot is in each part of the segment that has it, by the places of these, ascending. O(parts that have it),
+    /// and where the pivot is many words, O(parts).
+    fn all_counts(&self) -> Result<Vec<(u32, u64)>> {
+        let (words, lists) = self.words_of_pivot();
+        let lists = lists.expect("asked only where they are known");
+        if self.tokens.len() > 1 {
+            let mut of_places = vec![0; self.segment.document_count()];
+            for word in words {
+                for entry in lists.documents(word)? {
+                    let (place, count) = entry?;
+                    of_places[place as usize] = count.saturating_add(of_places[place as usize]);
+                }
+            }
+            return Ok((0..).zip(of_places).filter(|&(_, count)| count > 0).collect());
+        }
+        let mut all = Vec::new();
+        for word in words {
+            for entry in lists.documents(word)? {
+                all.push(entry?);
+            }
+        }
+        Ok(all)
     }
 
     /// Of some parts those that have the pivot, as far as that is known.
@@ -429,44 +469,90 @@ impl<'a> SegmentSearch<'a> {
         Ok(counts.filter(|&(_, count)| count > 0).map(|(part, _)| *part).collect())
     }
 
-    /// The rules that have the pivot, unless it is cheaper to go through some parts token by token.
-    fn occurrences<'r>(
+    /// Where to search in some parts, in order: the places that have the pivot, or all of them, cut so that several threads
+    /// have work. The rules that have the pivot are then known.
+    fn stretches(&self, parts: &[Part], workspace: &mut Workspace) -> Result<Vec<(Part, Places)>> {
+        let (segment, slices) = (self.segment, &self.slices);
+        let places: usize = parts.iter().map(|part| self.places(part).len()).sum();
+        if self.is_looked_at(places) {
+            return self.look(parts, &mut workspace.occurrences);
+        }
+        // As long as there are no postings, going over the rules takes less than making them.
+        if places > slices.root_length() / 2
+            && let Some(postings) = segment.postings()?
+        {
+            return self.reach(parts, &postings, workspace);
+        }
+        workspace.occurrences.scan(segment, slices, self.tokens)?;
+        let mut stretches = Vec::new();
+        for part in parts {
+            let places = self.places(part);
+            for start in places.clone().step_by(PLACES_AT_ONCE) {
+                let end = places.end.min(start + PLACES_AT_ONCE);
+                stretches.push((*part, Places::Range(start..end)));
+            }
+        }
+        Ok(stretches)
+    }
+
+    /// Whether looking at so many places, and at the rules that they reach, takes less than going over all rules.
+    fn is_looked_at(&self, places: usize) -> bool {
+        places.saturating_mul(SCANNED_PER_LOOK) < self.slices.bodies_length() + places
+    }
+
+    /// The places of some parts that have the pivot, by a look at each.
+    fn look(&self, parts: &[Part], occurrences: &mut Occurrences) -> Result<Vec<(Part, Places)>> {
+        let Self { segment, slices, tokens, .. } = self;
+        occurrences.start(segment, slices, tokens)?;
+        let mut stretches = Vec::new();
+        for part in parts {
+            let having = occurrences.look(segment, slices, self.places(part))?;
+            if !having.is_empty() {
+                stretches.push((*part, Places::List(having.into_iter())));
+            }
+        }
+        Ok(stretches)
+    }
+
+    /// The places of some parts that have the pivot, by going up from it.
+    fn reach(
         &self,
         parts: &[Part],
-        room: &'r mut Occurrences,
-    ) -> Result<Option<&'r Occurrences>> {
-        let bytes = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
-        let places: usize = parts.iter().map(|part| self.places(part).len()).sum();
-        let scanned = (places + self.slices.bodies_length()) as u64;
-        if bytes / BYTES_PER_TOKEN < scanned / SCANNED_PER_TOKEN {
-            return Ok(None);
+        postings: &Postings,
+        workspace: &mut Workspace,
+    ) -> Result<Vec<(Part, Places)>> {
+        let Workspace { reached, occurrences } = workspace;
+        postings.reach(&self.slices, self.tokens, reached);
+        occurrences.collect(self.segment, &self.slices, self.tokens, &reached.rules)?;
+        let mut stretches = Vec::new();
+        // Both ascend; parts in which nothing was reached are leapt over.
+        let (mut parts, mut places) = (parts, &reached.places[..]);
+        while let Some((&first, _)) = places.split_first().filter(|_| !parts.is_empty()) {
+            let behind = parts.partition_point(|part| self.places(part).end <= first as usize);
+            let Some(part) = parts.get(behind) else { break };
+            parts = &parts[behind + 1..];
+            let of_part = self.places(part);
+            let start = places.partition_point(|&place| (place as usize) < of_part.start);
+            let end =
+                start + places[start..].partition_point(|&place| (place as usize) < of_part.end);
+            for places in places[start..end].chunks(PLACES_AT_ONCE) {
+                stretches.push((*part, Places::List(Vec::from(places).into_iter())));
+            }
+            places = &places[end..];
         }
-        room.scan(self.segment, &self.slices, self.tokens)?;
-        Ok(Some(&*room))
+        Ok(stretches)
     }
 
     fn places(&self, part: &Part) -> Range<usize> {
         self.segment.document_root(part.place as usize)
     }
 
-    /// Parts, cut so that several threads have work.
-    fn stretches(&self, parts: &[Part]) -> Vec<(Part, Range<usize>)> {
-        let mut stretches = Vec::new();
-        for part in parts {
-            let places = self.places(part);
-            for start in places.clone().step_by(PLACES_AT_ONCE) {
-                stretches.push((*part, start..places.end.min(start + PLACES_AT_ONCE)));
-            }
-        }
-        stretches
-    }
-
     /// Adds all offsets of the phrase at some places of a part to what was found; `taken` grows with them.
     fn add_all(
         &self,
         part: &Part,
-        places: Places<'_>,
-        occurrences: Option<&Occurrences>,
+        places: Places,
+        occurrences: &Occurrences,
         taken: &Share,
         found: &mut Vec<(u32, Vec<u64>)>,
     ) -> Result<()> {
@@ -557,85 +643,41 @@ impl<'a> SegmentSearch<'a> {
         }
     }
 
-    /// The offsets in some parts, by a scan.
-    pub(super) fn by_scan(
+    /// The offsets in some parts; by `postings`, if there are many searches.
+    pub(super) fn find(
         &self,
         parts: &[Part],
-        room: &mut Occurrences,
-        taken: &Share,
-        found: &mut Vec<(u32, Vec<u64>)>,
-    ) -> Result<()> {
-        let parts = self.parts_with_pivot(parts)?;
-        let occurrences = self.occurrences(&parts, room)?;
-        for part in &parts {
-            self.add_all(part, Places::Range(self.places(part)), occurrences, taken, found)?;
-        }
-        Ok(())
-    }
-
-    /// The offsets in some parts, by what has the pivot: for when there are many searches.
-    pub(super) fn by_postings(
-        &self,
-        parts: &[Part],
-        postings: &Postings,
-        room: &mut (Reached, Occurrences),
+        postings: Option<&Postings>,
+        workspace: &mut Workspace,
         taken: &Share,
         found: &mut Vec<(u32, Vec<u64>)>,
     ) -> Result<()> {
         if self.tokens.is_empty() || parts.is_empty() {
             return Ok(());
         }
-        let (reached, occurrences) = room;
-        if self.is_short(parts)? {
-            occurrences.start(self.segment, &self.slices, self.tokens)?;
-            for part in parts {
-                reached.places.clear();
-                for place in self.places(part) {
-                    if occurrences.look(self.segment, &self.slices, self.slices.root(place))? {
-                        #[expect(
-                            clippy::cast_possible_truncation,
-                            reason = "a segment has fewer than 2^32 symbols"
-                        )]
-                        reached.places.push(place as u32);
-                    }
-                }
-                let places = Places::List(reached.places.iter());
-                self.add_all(part, places, Some(occurrences), taken, found)?;
-            }
-            return Ok(());
-        }
-        postings.reach(&self.slices, self.tokens, reached);
-        occurrences.collect(self.segment, &self.slices, self.tokens, &reached.rules)?;
-        // Both ascend; parts in which nothing was reached are leapt over.
-        let (mut parts, mut places) = (parts, &reached.places[..]);
-        while let Some((&first, _)) = places.split_first().filter(|_| !parts.is_empty()) {
-            let behind = parts.partition_point(|part| self.places(part).end <= first as usize);
-            let Some(part) = parts.get(behind) else { break };
-            parts = &parts[behind + 1..];
-            let of_part = self.places(part);
-            let start = places.partition_point(|&place| (place as usize) < of_part.start);
-            let end =
-                start + places[start..].partition_point(|&place| (place as usize) < of_part.end);
-            if start < end {
-                let list = Places::List(places[start..end].iter());
-                self.add_all(part, list, Some(occurrences), taken, found)?;
-            }
-            places = &places[end..];
+        let stretches = match postings {
+            None => self.stretches(&self.parts_with_pivot(parts)?, workspace)?,
+            Some(_) if self.is_short(parts)? => self.look(parts, &mut workspace.occurrences)?,
+            Some(postings) => self.reach(parts, postings, workspace)?,
+        };
+        for (part, places) in stretches {
+            self.add_all(&part, places, &workspace.occurrences, taken, found)?;
         }
         Ok(())
     }
 
-    /// Whether it is cheaper to look at all rules of some parts than to follow the pivot everywhere.
+    /// Whether it is cheaper to look at all places of some parts than to follow the pivot everywhere.
     fn is_short(&self, parts: &[Part]) -> Result<bool> {
         if parts.len() == self.segment.document_count() {
             return Ok(false);
         }
-        let bytes = parts.iter().fold(0_u64, |sum, part| sum.saturating_add(part.bytes));
+        let places = parts.iter().map(|part| self.places(part).len() as u64).sum::<u64>();
+        let each = if self.segment.signatures().is_some() { 1 } else { PLACES_PER_LOOK };
         let occurrences = match self.segment.word_documents() {
             Some(_) => self.total()?,
             None => TYPICAL_OCCURRENCES,
         };
-        Ok(bytes / BYTES_PER_TOKEN < occurrences.saturating_mul(TOKENS_PER_OCCURRENCE))
+        Ok(places.saturating_mul(each) < occurrences.saturating_mul(PLACES_PER_OCCURRENCE))
     }
 }
 

@@ -5,6 +5,7 @@
 //! lengths of a few symbols, then one step down for each level of rules.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use memchr::memmem;
@@ -14,8 +15,12 @@ use tadoc_core::packed::{NumbersSlice, Packed, PackedSlice};
 use tadoc_core::{Budget, Share, usize_of};
 
 use super::build;
+use super::postings::Postings;
+use super::search::SCANNED_PER_LOOK;
+use super::signatures::Signatures;
 use super::texts::Texts;
 use super::tokens::TokenStore;
+use super::workspace::{LentWorkspace, Workspaces};
 use crate::corpus::Corpus;
 use crate::error::Result;
 
@@ -33,9 +38,33 @@ pub struct Segment {
     /// The documents of words: stored in a fast index, else derived when many words are counted.
     word_documents: OnceLock<WordDocuments>,
     texts: OnceLock<Texts>,
+    /// What questions have looked for, one after the other, and what is kept for those to come.
+    questions: Questions,
     mapped: Index,
     /// What all that is derived takes of the archive's budget.
     share: Share,
+}
+
+/// Searches of all of a segment from which on postings are made: each takes about a sixteenth of the time.
+const MANY_SCANS: usize = 16;
+
+/// The part of the memory left that kept postings may take while they are made.
+const PART_OF_MEMORY: u64 = 4;
+
+/// What is kept from one question to the next. It is made when as much was spent without it as it costs, so all questions together
+/// cost at most about twice what they would have had to.
+#[derive(Debug, Default)]
+struct Questions {
+    /// Whether nothing is kept: what is mapped from a pool is there to take no memory.
+    are_forgotten: bool,
+    /// Symbols that were looked at by themselves.
+    looked_at: AtomicUsize,
+    /// Made, or found to be too large.
+    signatures: OnceLock<Option<Signatures>>,
+    /// Searches that went over all rules.
+    scans: AtomicUsize,
+    postings: OnceLock<Arc<Postings>>,
+    workspaces: Arc<Workspaces>,
 }
 
 impl Segment {
@@ -69,6 +98,7 @@ impl Segment {
                 tokens,
                 word_documents: OnceLock::new(),
                 texts: OnceLock::new(),
+                questions: Questions::default(),
                 mapped: index,
                 share,
             });
@@ -108,6 +138,7 @@ impl Segment {
             tokens,
             word_documents: word_documents?.map(OnceLock::from).unwrap_or_default(),
             texts: OnceLock::new(),
+            questions: Questions::default(),
             mapped: index,
             share: corpus.budget().share(),
         })
@@ -131,6 +162,7 @@ impl Segment {
             tokens: Arc::new(tokens),
             word_documents: OnceLock::from(word_documents),
             texts: OnceLock::new(),
+            questions: Questions { are_forgotten: true, ..Questions::default() },
             mapped: Index::Fast,
             share: corpus.budget().share(),
         }
@@ -149,7 +181,8 @@ impl Segment {
         let words = self.word_documents.get().map_or(0, |words| words.bytes() as u64);
         let texts = self.texts.get().map_or(0, Texts::memory);
         let (tokens, elsewhere) = self.tokens.memory();
-        let (heap, elsewhere) = ((tokens + texts) as u64 + derived, elsewhere as u64);
+        let kept = self.questions.memory();
+        let (heap, elsewhere) = ((tokens + texts + kept) as u64 + derived, elsewhere as u64);
         match self.mapped {
             Index::None => (heap + navigation + root + words, elsewhere),
             Index::Small => (heap + root + words, elsewhere + navigation),
@@ -243,6 +276,65 @@ impl Segment {
         &self.tokens
     }
 
+    /// Memory that a question works in.
+    pub(super) fn workspace(&self) -> LentWorkspace {
+        self.questions.workspaces.lend(!self.questions.are_forgotten)
+    }
+
+    /// The signatures of rules, once they are made.
+    #[inline]
+    pub(super) fn signatures(&self) -> Option<&Signatures> {
+        self.questions.signatures.get()?.as_ref()
+    }
+
+    /// So many symbols were looked at by themselves. Makes signatures when that was as much work.
+    pub(super) fn looked_at(&self, slices: &Slices<'_>, symbols: usize) -> Result<()> {
+        let before = self.questions.looked_at.fetch_add(symbols, Ordering::Relaxed);
+        let scanned = slices.bodies_length() + slices.root_length();
+        if (before + symbols).saturating_mul(SCANNED_PER_LOOK) >= scanned {
+            self.sign()?;
+        }
+        Ok(())
+    }
+
+    /// Makes signatures, if there is memory to spare for them; whether they are there.
+    pub(super) fn sign(&self) -> Result<bool> {
+        let Questions { are_forgotten, signatures, .. } = &self.questions;
+        if signatures.get().is_none() && !*are_forgotten {
+            let made = Signatures::of(&self.slices()?, &self.tokens, &self.share)?;
+            signatures.get_or_init(|| made);
+        }
+        Ok(self.signatures().is_some())
+    }
+
+    /// Postings for a search of all of the segment, if such were made often enough.
+    pub(super) fn postings(&self) -> Result<Option<Arc<Postings>>> {
+        let Questions { scans, postings, .. } = &self.questions;
+        match postings.get() {
+            Some(postings) => Ok(Some(Arc::clone(postings))),
+            None if scans.fetch_add(1, Ordering::Relaxed) < MANY_SCANS => Ok(None),
+            None if !self.keeps_postings()? => Ok(None),
+            None => self.postings_for_many().map(Some),
+        }
+    }
+
+    /// Postings for many searches; kept, if there is memory to spare.
+    pub(super) fn postings_for_many(&self) -> Result<Arc<Postings>> {
+        let kept = &self.questions.postings;
+        if let Some(postings) = kept.get() {
+            return Ok(Arc::clone(postings));
+        }
+        let keeps = self.keeps_postings()?;
+        let made = Arc::new(Postings::of(self)?);
+        Ok(if keeps { Arc::clone(kept.get_or_init(|| made)) } else { made })
+    }
+
+    /// Whether there is memory to spare for them.
+    fn keeps_postings(&self) -> Result<bool> {
+        let bytes = Postings::most_bytes(&self.slices()?);
+        Ok(!self.questions.are_forgotten && bytes <= self.budget().left() / PART_OF_MEMORY)
+    }
+
     pub(super) fn word_documents(&self) -> Option<&WordDocuments> {
         self.word_documents.get()
     }
@@ -315,6 +407,15 @@ impl Segment {
             root_words: navigation.root_words.slice(),
             root_newlines: navigation.root_newlines.slice(),
         })
+    }
+}
+
+impl Questions {
+    /// Bytes of memory held.
+    fn memory(&self) -> usize {
+        let signatures = self.signatures.get().into_iter().flatten().map(Signatures::memory);
+        let postings = self.postings.get().map_or(0, |postings| postings.memory());
+        signatures.sum::<usize>() + postings + self.workspaces.memory()
     }
 }
 

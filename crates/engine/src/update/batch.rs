@@ -1,6 +1,6 @@
 //! Batches of reads and edits, in which each read sees exactly the edits before it.
 //!
-//! Reads are answered on a *base*: the corpus as it was when the first of them came, opened for random access. Documents that were edited since
+//! Reads are answered on a *base*: the corpus as it was before the first batch with any of them, opened for random access. Documents that were edited since
 //! are read through their pieces (`recent`); all reads of documents that were not are put together and answered as one batch of
 //! random access. When very much was edited since, a new base is made.
 //!
@@ -143,8 +143,8 @@ impl Transaction {
             return Ok(());
         }
         loop {
-            // Edits alone need no base.
-            if self.advance(&mut work, None)? == Stopped::AtTheEnd {
+            // Edits alone need no base. One from before them is as good, and better if nothing was edited before.
+            if !work.has_reads() && self.advance(&mut work, None)? == Stopped::AtTheEnd {
                 return Ok(());
             }
             let corpus = self.corpus()?;
@@ -312,6 +312,11 @@ struct Work<'w, 'f> {
 }
 
 impl Work<'_, '_> {
+    /// Whether there are reads among the operations of the batch that are left.
+    fn has_reads(&self) -> bool {
+        self.batch[self.next..].iter().any(Operation::is_read)
+    }
+
     /// Answers all reads that wait.
     fn answer(&mut self, recent: &Recent) {
         let (places, questions): (Vec<usize>, Vec<Question>) =

@@ -4,10 +4,11 @@
 //! looked at here, and everything that the base finds outside of them is moved to where it is now. Questions wait, so that many of them
 //! are asked at once; what was edited after them does not matter to them.
 //!
-//! Cost of a read of an edited document: what the question costs, and a pass over the pieces of the document if it was edited since the last read; a search reads the
-//! words of its zones, a count knows them.
+//! Cost of a read of an edited document: what the question costs, and a pass over the pieces of the document if it was edited since the last read; a word is
+//! looked for in the words of its zones, which are known, and for a phrase their text is read. When all that has come to more than a new base costs, one is made,
+//! so what a read costs does not grow with the reads and edits before it.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -24,8 +25,9 @@ use crate::analyzer::Analyzer;
 use crate::backend::Reads;
 use crate::error::{Error, Result};
 
-/// From so many edits on, a new base is made when words are asked for.
-const MOST_EDITS: usize = 1 << 12;
+/// A new base costs as much as going over so many pieces or zones for each symbol of the corpus, and no less than over some thousands.
+const PIECES_PER_SYMBOL: u64 = 4;
+const LEAST_PIECES: u64 = 1 << 14;
 
 /// So much text that is gone is read again to see which words were in it; of more, all places of a word are asked for.
 const MOST_GONE: u64 = 1 << 16;
@@ -43,7 +45,9 @@ pub(super) struct Recent {
     changed: HashSet<u32, FixedState>,
     /// Those that were removed.
     gone: HashSet<u32, FixedState>,
-    edits: usize,
+    /// Pieces and zones that reads went over, and how many may be.
+    work: Cell<u64>,
+    most_work: u64,
     known: RefCell<HashMap<u32, Known, FixedState>>,
     separators: [bool; 256],
 }
@@ -105,6 +109,7 @@ impl Recent {
             documents.iter().zip(0..).map(|((number, _), place)| (*number, place)).collect();
         places.sort_unstable();
         let separators = access.lexer().ascii_separators();
+        let symbols = access.stored_symbols().saturating_mul(PIECES_PER_SYMBOL);
         Self {
             access,
             reads,
@@ -112,7 +117,8 @@ impl Recent {
             text: EditedText::default(),
             changed: HashSet::default(),
             gone: HashSet::default(),
-            edits: 0,
+            work: Cell::new(0),
+            most_work: symbols.max(LEAST_PIECES),
             known: RefCell::default(),
             separators,
         }
@@ -120,7 +126,7 @@ impl Recent {
 
     /// Takes an edit that the ledger has just taken.
     pub(super) fn apply(&mut self, edit: &Edit<'_>, ledger: &Ledger) {
-        let Self { access, places, text, changed, gone, known, edits, .. } = self;
+        let Self { access, places, text, changed, gone, known, .. } = self;
         let base_bytes = |document: u32| {
             place_of(places, document).map_or(0, |place| access.documents()[place as usize].bytes)
         };
@@ -142,7 +148,6 @@ impl Recent {
             known.words_are_current = false;
         }
         changed.insert(document);
-        *edits += 1;
     }
 
     /// What becomes of a read.
@@ -227,7 +232,7 @@ impl Recent {
             };
             return Ok(waits(vec![of_base(place.flatten())], then));
         }
-        if self.edits > MOST_EDITS {
+        if self.work.get() > self.most_work {
             return Ok(Asked::TooMuchIsNew);
         }
         if counts
@@ -277,23 +282,12 @@ impl Recent {
                 }
                 continue;
             };
-            let zones = self.zones(known.entry(number).or_default(), number, pieces)?;
+            let known = known.entry(number).or_default();
+            let zones = self.zones(known, number, pieces)?;
             if zones.base_bytes_gone() > MOST_GONE {
                 return Ok(None);
             }
-            let known = known.entry(number).or_default();
-            if !known.words_are_current {
-                let mut base = self.base(place.unwrap_or(0));
-                let read = |piece: Piece, into: &mut Vec<u8>| match piece.source() {
-                    Source::New => {
-                        into.extend_from_slice(self.text.new_text(piece));
-                        Ok(())
-                    }
-                    Source::Stored => base.read(piece.start()..piece.end(), into),
-                };
-                known.words.update(&zones, pieces.iter(), self.access.lexer(), read)?;
-                known.words_are_current = true;
-            }
+            self.update_words(known, &zones, number, pieces)?;
             difference += known.words.difference(word);
         }
         Ok(Some(Question { base, then: Then::Count { difference } }))
@@ -306,11 +300,18 @@ impl Recent {
             return Ok(Changed { place, name, zones: None, found: Vec::new() });
         };
         let mut known = self.known.borrow_mut();
-        let zones = self.zones(known.entry(number).or_default(), number, pieces)?;
+        let known = known.entry(number).or_default();
+        let zones = self.zones(known, number, pieces)?;
         let mut edited = self.edited(number, pieces);
         let lexer = self.access.lexer();
-        let (found, limits) =
-            zones.occurrences(terms.terms(), lexer, &mut edited, &self.separators)?;
+        self.works(zones.len());
+        let (found, limits) = match terms.terms() {
+            [word] if zones.base_bytes_gone() <= MOST_GONE => {
+                self.update_words(known, &zones, number, pieces)?;
+                (known.words.find(&zones, word, lexer, &mut edited)?, Vec::new())
+            }
+            terms => zones.occurrences(terms, lexer, &mut edited, &self.separators)?,
+        };
         Ok(Changed { place, name, zones: Some((zones, limits)), found })
     }
 
@@ -324,7 +325,39 @@ impl Recent {
         let mut base = self.base(place.unwrap_or(0));
         let zones =
             Zones::new(pieces.iter(), base_bytes, &mut base, &self.separators, &mut known.borders)?;
+        self.works(zones.len());
         Ok(known.zones.insert(Arc::new(zones)).clone())
+    }
+
+    /// Goes from the words that the zones of a document had to those that they have.
+    fn update_words(
+        &self,
+        known: &mut Known,
+        zones: &Zones,
+        number: u32,
+        pieces: &Pieces,
+    ) -> Result<()> {
+        if known.words_are_current {
+            return Ok(());
+        }
+        let place = place_of(&self.places, number);
+        let mut base = self.base(place.unwrap_or(0));
+        let read = |piece: Piece, into: &mut Vec<u8>| match piece.source() {
+            Source::New => {
+                into.extend_from_slice(self.text.new_text(piece));
+                Ok(())
+            }
+            Source::Stored => base.read(piece.start()..piece.end(), into),
+        };
+        self.works(zones.len());
+        known.words.update(zones, pieces.iter(), self.access.lexer(), read)?;
+        known.words_are_current = true;
+        Ok(())
+    }
+
+    /// So many pieces or zones are gone over.
+    fn works(&self, pieces: usize) {
+        self.work.set(self.work.get().saturating_add(pieces as u64));
     }
 
     /// The place in the base of a document that is there and not new.

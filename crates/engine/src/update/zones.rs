@@ -3,12 +3,13 @@
 //! A *zone* is a stretch of the edited text that has everything that is new, and whatever a word could reach from there; all other text
 //! is that of the base, moved. Both ends of a zone are beside a separator, so that its words are those of the whole
 //! text. Cost: a pass over the pieces, of which a document with `k` has at most `k + 1` zones; a few bytes of the base are read for each end
-//! of a piece that was not there before, and the words of each zone that was not.
+//! of a piece that was not there before, and the words of each zone that was not. They are kept, but for those of very long zones, so that
+//! a word is looked for without reading any text.
 
 use std::ops::Range;
 
 use foldhash::fast::FixedState;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 
 use super::pieces::{Piece, Source};
 use crate::Lexer;
@@ -17,6 +18,9 @@ use crate::error::Result;
 
 /// Bytes that are read at first to find a separator or words; then twice as many, and so on.
 const FIRST_LOOK: u64 = 64;
+
+/// The words of longer zones are not kept.
+const LONGEST_KEPT: usize = 1 << 16;
 
 /// A stretch of an edited document, and the stretch of its base that it is in the place of. Either may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,18 +105,56 @@ impl Borders {
     }
 }
 
-/// How often each word is in the zones of a document, less how often it was in the stretches of the base that they are in the place of.
+/// The words of the zones of a document, and how often each is in them, less how often it was in the stretches of the base that they are in the
+/// place of.
 #[derive(Debug, Default)]
 pub(super) struct ZoneWords {
-    zones: HashSet<Content, FixedState>,
+    contents: Contents,
+    /// Of each zone.
+    words: Vec<Option<Words>>,
     differences: HashMap<Vec<u8>, i64, FixedState>,
 }
 
-/// What a zone is made of. Neither the base nor new text changes, so zones with equal contents have equal words.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Content {
-    base: Range<u64>,
+/// What zones are made of: stretches of the base that they are in the place of, and pieces. Neither the base nor new text changes, so zones of
+/// equal contents have equal words.
+#[derive(Debug, Default)]
+struct Contents {
+    base: Vec<Range<u64>>,
+    /// The pieces of all zones, and where those of each end.
     pieces: Vec<Piece>,
+    ends: Vec<usize>,
+}
+
+/// The words of a zone.
+#[derive(Debug)]
+struct Words {
+    text: Vec<u8>,
+    words: Vec<Range<usize>>,
+}
+
+impl Words {
+    /// The words of a text; nothing is kept of one that is long.
+    fn of(lexer: Lexer, text: &[u8]) -> Option<Self> {
+        (text.len() <= LONGEST_KEPT)
+            .then(|| Self { text: text.to_vec(), words: words(lexer, text) })
+    }
+
+    /// Where a word is.
+    fn find(&self, word: &[u8]) -> impl Iterator<Item = u64> {
+        let own = self.words.iter().filter(move |own| self.text[(*own).clone()] == *word);
+        own.map(|own| own.start as u64)
+    }
+}
+
+impl Contents {
+    fn len(&self) -> usize {
+        self.base.len()
+    }
+
+    fn pieces(&self, zone: usize) -> &[Piece] {
+        let start = if zone == 0 { 0 } else { self.ends[zone - 1] };
+        &self.pieces[start..self.ends[zone]]
+    }
 }
 
 impl ZoneWords {
@@ -129,32 +171,80 @@ impl ZoneWords {
         lexer: Lexer,
         mut read: impl FnMut(Piece, &mut Vec<u8>) -> Result<()>,
     ) -> Result<()> {
-        let now: HashSet<Content, FixedState> = zones.contents(pieces).into_iter().collect();
-        let before = std::mem::take(&mut self.zones);
+        let now = zones.contents(pieces);
+        let before = std::mem::replace(&mut self.contents, now);
+        let now = &self.contents;
+        let mut words_before = std::mem::take(&mut self.words).into_iter();
         let mut text = Vec::new();
-        for (zone, sign) in before
-            .difference(&now)
-            .map(|zone| (zone, -1))
-            .chain(now.difference(&before).map(|zone| (zone, 1)))
-        {
+        let mut count_zone = |contents: &Contents, zone: usize, sign: i64| -> Result<_> {
             text.clear();
-            zone.pieces.iter().try_for_each(|&piece| read(piece, &mut text))?;
-            self.count(lexer, &text, sign);
-            text.clear();
-            if !zone.base.is_empty() {
-                let bytes = zone.base.end - zone.base.start;
-                read(Piece::new(Source::Stored, zone.base.start, bytes), &mut text)?;
+            let base = &contents.base[zone];
+            if !base.is_empty() {
+                let bytes = base.end - base.start;
+                read(Piece::new(Source::Stored, base.start, bytes), &mut text)?;
             }
-            self.count(lexer, &text, -sign);
+            count(&mut self.differences, lexer, &text, -sign);
+            text.clear();
+            contents.pieces(zone).iter().try_for_each(|&piece| read(piece, &mut text))?;
+            count(&mut self.differences, lexer, &text, sign);
+            Ok(Words::of(lexer, &text))
+        };
+        let key = |contents: &Contents, zone: usize| {
+            contents.base.get(zone).map_or((u64::MAX, 0), |base| (base.start, base.end))
+        };
+        // Both ascend in the base.
+        let (mut old, mut new) = (0, 0);
+        while old < before.len() || new < now.len() {
+            let order = key(&before, old).cmp(&key(now, new));
+            if order.is_eq() && before.pieces(old) == now.pieces(new) {
+                self.words.push(words_before.next().expect("each zone has its words"));
+                (old, new) = (old + 1, new + 1);
+                continue;
+            }
+            if order.is_le() {
+                count_zone(&before, old, -1)?;
+                words_before.next();
+                old += 1;
+            }
+            if order.is_ge() {
+                self.words.push(count_zone(now, new, 1)?);
+                new += 1;
+            }
         }
-        self.differences.retain(|_, difference| *difference != 0);
-        self.zones = now;
         Ok(())
     }
 
-    fn count(&mut self, lexer: Lexer, text: &[u8], sign: i64) {
-        for word in words(lexer, text) {
-            *self.differences.entry_ref(&text[word]).or_insert(0) += sign;
+    /// Where a word is in the zones that were taken last. `edited` is the text that they are of.
+    pub(super) fn find(
+        &self,
+        zones: &Zones,
+        word: &[u8],
+        lexer: Lexer,
+        edited: &mut dyn Text,
+    ) -> Result<Vec<u64>> {
+        let (mut found, mut text) = (Vec::new(), Vec::new());
+        for (zone, kept) in zones.zones.iter().zip(&self.words) {
+            let start = zone.edited.start;
+            if let Some(words) = kept {
+                found.extend(words.find(word).map(|place| start + place));
+                continue;
+            }
+            text.clear();
+            edited.read(zone.edited.clone(), &mut text)?;
+            let own = words(lexer, &text).into_iter().filter(|own| text[own.clone()] == *word);
+            found.extend(own.map(|own| start + own.start as u64));
+        }
+        Ok(found)
+    }
+}
+
+/// Adds the words of a text to counts, or takes them away. A word that is counted as often as before has no count.
+fn count(counts: &mut HashMap<Vec<u8>, i64, FixedState>, lexer: Lexer, text: &[u8], sign: i64) {
+    for word in words(lexer, text) {
+        let count = counts.entry_ref(&text[word.clone()]).or_insert(0);
+        *count += sign;
+        if *count == 0 {
+            counts.remove(&text[word]);
         }
     }
 }
@@ -199,19 +289,24 @@ impl Zones {
         Ok(Self { zones, edited_bytes: edited, base_bytes })
     }
 
+    /// How many there are.
+    pub(super) fn len(&self) -> usize {
+        self.zones.len()
+    }
+
     /// What each zone is made of.
-    fn contents(&self, pieces: impl Iterator<Item = Piece>) -> Vec<Content> {
-        let mut contents = Vec::with_capacity(self.zones.len());
+    fn contents(&self, pieces: impl Iterator<Item = Piece>) -> Contents {
+        let mut contents = Contents::default();
         let mut pieces = pieces.peekable();
         // Where the next piece starts in the edited text.
         let mut at = 0;
         for zone in &self.zones {
-            let mut own = Vec::new();
             while let Some(&piece) = pieces.peek() {
                 let end = at + piece.bytes();
                 let (from, to) = (at.max(zone.edited.start), end.min(zone.edited.end));
                 if from < to {
-                    own.push(Piece::new(piece.source(), piece.start() + (from - at), to - from));
+                    let own = Piece::new(piece.source(), piece.start() + (from - at), to - from);
+                    contents.pieces.push(own);
                 }
                 // A piece that goes on behind the zone may have to do with the next one, too.
                 if end > zone.edited.end {
@@ -220,7 +315,8 @@ impl Zones {
                 at = end;
                 pieces.next();
             }
-            contents.push(Content { base: zone.base.clone(), pieces: own });
+            contents.base.push(zone.base.clone());
+            contents.ends.push(contents.pieces.len());
         }
         contents
     }
@@ -230,14 +326,15 @@ impl Zones {
         self.zones.iter().map(|zone| zone.base.end - zone.base.start).sum()
     }
 
-    /// Where a place of the base is in the edited text, if it is shared and, for the last of the stretch before a zone, before `limits` of that zone.
+    /// Where a place of the base is in the edited text, if it is shared and, for the last of the stretch before a zone, before `limits` of that zone,
+    /// if it has one.
     pub(super) fn moved(&self, place: u64, limits: &[u64]) -> Option<u64> {
         let next = self.zones.partition_point(|zone| zone.base.start <= place);
         // Zones that are in the place of nothing start where others end: the last one counts.
         if next > 0 && place < self.zones[next - 1].base.end {
             return None;
         }
-        if next < self.zones.len() && place >= limits[next] {
+        if limits.get(next).is_some_and(|&limit| place >= limit) {
             return None;
         }
         let (edited, base) = match next {

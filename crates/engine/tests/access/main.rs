@@ -11,6 +11,7 @@
 //! - `pool`: pools that were there before, whole, damaged or left by a crash.
 //! - `samples`: what is drawn, and how often.
 //! - `errors`: what must be refused, and how.
+//! - `lone`: questions asked one by one, again and again.
 
 mod analyzers;
 mod batches;
@@ -20,6 +21,7 @@ mod device;
 #[cfg(feature = "gpu")]
 mod device_faults;
 mod errors;
+mod lone;
 #[cfg(feature = "pool")]
 mod pool;
 mod samples;
