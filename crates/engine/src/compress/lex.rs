@@ -72,6 +72,9 @@ const USUAL_MEMORY: u64 = 8 << 30;
 const BYTES_PER_TOKEN: u64 = 30;
 /// Tokens are numbered with fewer bits while they are paired.
 const MOST_TOKENS: u64 = 1 << 30;
+/// Bytes that a token has in usual text, and tokens that become one symbol of a part at the least.
+const TEXT_PER_TOKEN: u64 = 4;
+const TOKENS_PER_SYMBOL: u64 = 2;
 /// Dictionaries of up to one byte for each so many bytes of text are part of the estimate for the tokens.
 const TEXT_PER_DICTIONARY_BYTE: u64 = 2;
 /// Of the tokens one in so many is looked at to estimate what a dictionary takes.
@@ -110,6 +113,15 @@ impl Budget {
     /// The longest line that can be a document: one batch has it as a whole.
     pub(super) fn longest_line(self) -> u64 {
         self.memory / 8
+    }
+
+    /// What text of so many bytes takes, about: memory at the most, and segments.
+    pub(super) fn estimate(self, text: u64, is_united: bool) -> (u64, u64) {
+        let tokens = text / TEXT_PER_TOKEN;
+        let paired = if is_united { tokens / TOKENS_PER_SYMBOL } else { tokens };
+        let memory =
+            Self::least(self.lexing).saturating_add(tokens.saturating_mul(BYTES_PER_TOKEN));
+        (memory.min(self.memory), paired.div_ceil(self.most_symbols()).max(1))
     }
 
     /// Whether no more text should be lexed before this is paired, beside parts that hold so much memory. It does not depend on threads.

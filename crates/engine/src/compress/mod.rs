@@ -74,6 +74,35 @@ pub struct CompressOptions {
     pub force: bool,
 }
 
+/// What compressing is going to take, about.
+///
+/// ```
+/// let options = tadoc_engine::CompressOptions { threads: Some(2), ..Default::default() };
+/// assert_eq!(options.estimate(1 << 20)?.segments, 1);
+/// # Ok::<(), tadoc_engine::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompressEstimate {
+    /// Bytes of memory, at the most.
+    pub memory: u64,
+    /// How many segments there will be.
+    pub segments: u64,
+}
+
+impl CompressOptions {
+    /// What text of so many bytes is going to take, known before it is read.
+    ///
+    /// # Errors
+    /// [`Error::TooLittleMemory`] if the memory allowed is not enough for any text.
+    pub fn estimate(&self, text_bytes: u64) -> Result<CompressEstimate> {
+        let budget = Budget::new(self.memory, self.threads)?;
+        let is_united = self.builder == Builder::RePair;
+        let (memory, segments) = budget.estimate(text_bytes, is_united);
+        Ok(CompressEstimate { memory, segments })
+    }
+}
+
 /// One file to compress.
 pub struct Input {
     /// The document's name, `/` between folders.

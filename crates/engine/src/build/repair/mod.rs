@@ -165,7 +165,6 @@ fn pair_chunks(
 ) -> Result<(Vec<u32>, Bodies, bool), Cancelled> {
     let paired = share::BUILD - share::LINES;
     if cells.len() < WORTH_CUTTING {
-        let cells = if cells.len() < 2 { vec![BARRIER; 2] } else { cells };
         let (cells, bodies) = pairing::pair_up(cells, first_rule, 1, false, cancel, paired)?;
         return Ok((cells, bodies, true));
     }

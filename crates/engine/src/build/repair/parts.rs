@@ -19,6 +19,8 @@ pub(crate) struct Part {
     cells: Vec<u32>,
     /// The symbol `token_count + r` stands for rule `r`; children first.
     bodies: Bodies,
+    /// The last document goes on in the next part, if that is united with this one.
+    goes_on: bool,
 }
 
 impl RePair {
@@ -33,16 +35,14 @@ impl RePair {
         cancel.check()?;
         let (mut cells, bodies) = children_first(token_count, cells, lines, bodies);
         cells.insert(0, BARRIER);
-        Ok(Part { token_count, cells, bodies })
+        Ok(Part { token_count, cells, bodies, goes_on: false })
     }
 }
 
 impl Part {
     /// The last document goes on in the next part.
     pub(crate) fn leave_open(&mut self) {
-        if self.cells.len() > 1 {
-            self.cells.pop();
-        }
+        self.goes_on = true;
     }
 
     /// How many symbols there are to pair, with barriers.
@@ -80,14 +80,15 @@ pub(crate) fn unite(
         part.renumber(numbers, token_count);
         cancel.check()?;
     }
-    // The barrier before the first document of a part is that behind the last one of the part before.
-    let after_the_first = |number: usize| usize::from(number > 0);
+    // The barrier before the first document of a part is that behind the last one of the part before, and
+    // there is none between where a document goes on.
     let pieces: Vec<Piece<'_>> = parts
         .iter()
         .enumerate()
-        .map(|(number, part)| Piece {
-            cells: &part.cells[after_the_first(number)..],
-            bodies: &part.bodies,
+        .map(|(number, part)| {
+            let start = usize::from(number > 0);
+            let open = usize::from(part.goes_on && number + 1 < parts.len());
+            Piece { cells: &part.cells[start..part.cells.len() - open], bodies: &part.bodies }
         })
         .collect();
     let (cells, bodies) = join(&pieces, token_count);
@@ -96,4 +97,73 @@ pub(crate) fn unite(
     let (cells, bodies) = pair_whole(cells, bodies, token_count, cancel)?;
     cancel.check()?;
     compose(token_count, cells, 0, document_count, bodies, cancel)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Documents of a part by the numbers of the whole, and the same with the numbers of the part.
+    fn sequence(documents: &[Vec<u32>], own: &[u32]) -> TokenSequence {
+        let mut sequence = TokenSequence {
+            token_count: own.len() as u32,
+            document_starts: vec![0],
+            ..TokenSequence::default()
+        };
+        for document in documents {
+            let number = |token: &u32| own.iter().position(|own| own == token).unwrap() as u32;
+            sequence.tokens.extend(document.iter().map(number));
+            sequence.document_starts.push(sequence.tokens.len() as u32);
+        }
+        sequence
+    }
+
+    #[test]
+    fn parts_of_other_numbers_become_one_grammar() {
+        let never = CancelFlag::default();
+        let phrase = [2, 0, 3, 1, 2, 4];
+        let line = [3, 0, 5];
+        let open = [&phrase[..], &phrase, &line, &line].concat();
+        let whole = [
+            vec![[&line[..], &line, &line, &line, &phrase].concat(), vec![], open.clone()],
+            vec![vec![4], [&phrase[..], &[1, 1], &phrase].concat()],
+            vec![vec![], vec![0, 1]],
+        ];
+        // The numbers that the tokens of each part have in the whole; 5 ends lines.
+        let numbers = [vec![5, 0, 4, 3, 2, 1], vec![4, 3, 2, 1, 0], vec![0, 1]];
+        let parts = whole.iter().zip(&numbers).enumerate().map(|(number, (documents, own))| {
+            let line_ends = own.iter().map(|&token| token == 5).collect();
+            let part = RePair::new(line_ends).part(sequence(documents, own), &never);
+            let mut part = part.unwrap();
+            // The last document of the first part goes on as the first of the second; that of the last part
+            // goes on in another segment.
+            if number != 1 {
+                part.leave_open();
+            }
+            part
+        });
+        let grammar = unite(parts.collect(), &numbers, 6, &never).unwrap();
+        let expected = [
+            whole[0][0].clone(),
+            vec![],
+            [open, vec![4]].concat(),
+            whole[1][1].clone(),
+            vec![],
+            vec![0, 1],
+        ];
+        assert_eq!(grammar.document_count(), expected.len());
+        for (number, document) in expected.iter().enumerate() {
+            let expanded: Vec<u32> = grammar.expand(grammar.document(number)).collect();
+            assert_eq!(&expanded, document, "document {number}");
+        }
+        // The phrase is one rule, though it comes once in some parts and with other numbers.
+        let is_phrase =
+            |&rule: &u32| grammar.expand(grammar.body(rule)).collect::<Vec<u32>>() == phrase;
+        assert_eq!((0..grammar.rule_count()).filter(is_phrase).count(), 1);
+        let mut uses = vec![0; grammar.rule_count() as usize];
+        for rule in grammar.symbols().iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
+            uses[rule as usize] += 1;
+        }
+        assert!(uses.iter().all(|&uses| uses >= 2), "{uses:?}");
+    }
 }
