@@ -189,8 +189,8 @@ fn parts_that_fit_become_one_segment_and_others_several() {
     };
     let (segments, whole) = compressed(2 << 30, 2);
     assert_eq!(segments, 1);
-    let corpus = Corpus::open(&path).unwrap();
-    let tokens: u64 = corpus.summary().segments.iter().map(|segment| segment.tokens).sum();
+    let archive = tadoc_core::archive::Archive::open(&path).unwrap();
+    let tokens: u64 = archive.summary().segments.iter().map(|segment| segment.tokens).sum();
     // A token takes 30 bytes: in this memory, there are three parts at least.
     let enough = least + 60 * tokens / 5;
     let (segments, united) = compressed(enough, 2);
