@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use tadoc_core::archive::HASHED_PIECE;
+use tadoc_core::usize_of;
 use xxhash_rust::xxh64::xxh64;
 
 use super::feed::{Batch, Feed, Text};
@@ -68,6 +69,8 @@ pub(crate) struct Budget {
 /// The most memory that is taken where it is not said how much there is.
 const USUAL_MEMORY: u64 = 8 << 30;
 
+/// A thread works for each so many bytes: it takes about half of that besides tokens and symbols, to pack words.
+const MEMORY_PER_THREAD: u64 = 128 << 20;
 /// What building a grammar takes for a token or symbol, at its peak. Measured: 20 to 28 bytes.
 const BYTES_PER_TOKEN: u64 = 30;
 /// Tokens are numbered with fewer bits while they are paired.
@@ -94,6 +97,8 @@ impl Budget {
         if memory < least {
             return Err(Error::TooLittleMemory { given: memory, least });
         }
+        let working = usize_of(memory / MEMORY_PER_THREAD).max(1);
+        let threads = threads.min(working);
         // While threads lex, tokens take less than they do later.
         let lexing = (1..=threads).rev().find(|&threads| Self::least(threads) <= memory / 4 * 3);
         Ok(Self { memory, threads, lexing: lexing.unwrap_or(1) })

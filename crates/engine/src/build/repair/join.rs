@@ -36,11 +36,8 @@ pub(super) fn join(pieces: &[Piece<'_>], first_rule: u32) -> (Vec<u32>, Bodies) 
     for &(rule, _) in repeated.iter().flatten() {
         numbers[rule.piece as usize][rule.rule as usize] = REPEATED;
     }
-    let mut next = first_rule;
-    for number in numbers.iter_mut().flatten().filter(|number| **number != REPEATED) {
-        *number = next;
-        next += 1;
-    }
+    let own = numbers.iter_mut().flatten().filter(|number| **number != REPEATED);
+    own.zip(first_rule..).for_each(|(number, next)| *number = next);
     for &(rule, first) in repeated.iter().flatten() {
         numbers[rule.piece as usize][rule.rule as usize] =
             numbers[first.piece as usize][first.rule as usize];
