@@ -109,8 +109,8 @@ pub use analyzer::{Analyzer, Language, StopWords};
 pub use backend::Backends;
 pub use build::lexer::Lexer;
 pub use compress::{
-    Builder, CompressOptions, CompressReport, Input, Opener, Source, Split, compress, transcode,
-    transcode_with,
+    Builder, CompressEstimate, CompressOptions, CompressReport, Input, Opener, Source, Split,
+    compress, transcode, transcode_with,
 };
 pub use corpus::{
     Corpus, CorpusFile, EditsInfo, Existing, OpenOptions, RestoreReport, SkippedFile, TextDigest,

@@ -62,3 +62,30 @@ fn transcoding_one_segment_is_cancelled() {
         assert_eq!(names(folder.path()), ["old.tdc"]);
     }
 }
+
+#[test]
+fn compressing_is_cancelled_behind_parts_that_wait() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("new.tdc");
+    // So little memory that half of the text is a part, which waits while the other half is lexed and paired.
+    let least = match tadoc_engine::compress(
+        vec![],
+        &path,
+        &CompressOptions { memory: Some(0), ..Default::default() },
+        &(),
+    ) {
+        Err(Error::TooLittleMemory { least, .. }) => least,
+        other => panic!("{other:?}"),
+    };
+    let options = CompressOptions { memory: Some(least + (1 << 20)), ..Default::default() };
+    for eighth in 1..8 {
+        let observer = |_: Phase, done: u64, total: u64| match done * 8 > total * eighth {
+            true => ControlFlow::Break(()),
+            false => ControlFlow::Continue(()),
+        };
+        let input = Input::new("a", Source::Bytes(text(20 << 20)));
+        let ended = tadoc_engine::compress(vec![input], &path, &options, &observer);
+        assert!(matches!(ended, Err(Error::Cancelled)), "{eighth}: {ended:?}");
+        assert!(names(folder.path()).is_empty());
+    }
+}

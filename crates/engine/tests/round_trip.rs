@@ -131,7 +131,7 @@ fn a_text_of_many_batches_is_the_same_on_any_number_of_threads() {
     // As streams, cut elsewhere, and in as little memory as can be: several segments.
     let path = folder.path().join("segments.tdc");
     let options =
-        CompressOptions { threads: Some(2), memory: Some(360 << 20), ..Default::default() };
+        CompressOptions { threads: Some(2), memory: Some(160 << 20), ..Default::default() };
     let streams = text
         .iter()
         .map(|(name, bytes)| {
@@ -150,6 +150,84 @@ fn a_text_of_many_batches_is_the_same_on_any_number_of_threads() {
     tadoc_engine::transcode(&path, &transcoded, Level::Dense, false, &()).unwrap();
     assert!(contents(&transcoded) == sorted(&text));
     assert!(transcoded.metadata().unwrap().len() < path.metadata().unwrap().len());
+}
+
+/// Lines that come again in other orders: many tokens, and a small grammar.
+fn repetitive_text(seed: u64, bytes: usize) -> Vec<u8> {
+    let mut state = seed;
+    let mut text = Vec::with_capacity(bytes + 100);
+    while text.len() < bytes {
+        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(1);
+        let line = match state >> 60 {
+            0 => format!("a ship of {} tons is expected\n", state >> 40 & 1023),
+            kind => format!("gauge {kind} at the pier tells how high the water stands\n"),
+        };
+        text.extend_from_slice(line.as_bytes());
+    }
+    text.truncate(bytes);
+    text
+}
+
+#[test]
+fn parts_that_fit_become_one_segment_and_others_several() {
+    let folder = tempfile::tempdir().unwrap();
+    let documents: Vec<(String, Vec<u8>)> =
+        [("a", 21_000_000), ("b", 10), ("c", 0), ("d", 9_000_000), ("e", 1 << 20)]
+            .map(|(name, bytes)| (name.to_owned(), repetitive_text(bytes as u64, bytes)))
+            .into();
+    let path = folder.path().join("corpus.tdc");
+    let least = least_memory(&path);
+    let compressed = |memory: u64, threads: usize| {
+        let options = CompressOptions {
+            threads: Some(threads),
+            memory: Some(memory),
+            force: true,
+            ..Default::default()
+        };
+        let report = compress_with(&documents, &path, &options);
+        (report.segments, std::fs::read(&path).unwrap())
+    };
+    let (segments, whole) = compressed(2 << 30, 2);
+    assert_eq!(segments, 1);
+    let archive = tadoc_core::archive::Archive::open(&path).unwrap();
+    let tokens: u64 = archive.summary().segments.iter().map(|segment| segment.tokens).sum();
+    // A token takes 30 bytes: in this memory, there are three parts at least.
+    let enough = least + 60 * tokens / 5;
+    let (segments, united) = compressed(enough, 2);
+    assert_eq!(segments, 1);
+    assert!(united.len() * 100 < whole.len() * 103, "{} of {}", united.len(), whole.len());
+    assert!(contents(&path) == sorted(&documents));
+    Corpus::open(&path).unwrap().verify(&()).unwrap();
+    let (segments, several) = compressed(least + (1 << 16), 2);
+    assert!(segments > 2, "{segments}");
+    assert!(contents(&path) == sorted(&documents));
+    for threads in [1, 5, 16] {
+        assert!(compressed(enough, threads).1 == united, "{threads} threads");
+        assert!(compressed(least + (1 << 16), threads).1 == several, "{threads} threads");
+    }
+}
+
+/// A stream that fails behind a part that was paired leaves nothing.
+#[test]
+fn errors_behind_parts_leave_nothing() {
+    struct Failing(std::io::Cursor<Vec<u8>>);
+    impl std::io::Read for Failing {
+        fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+            match self.0.read(buffer)? {
+                0 => Err(std::io::Error::other("the cable was cut")),
+                read => Ok(read),
+            }
+        }
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("corpus.tdc");
+    let memory = Some(least_memory(&path) + (32 << 20));
+    let open = || Ok(Failing(std::io::Cursor::new(repetitive_text(1, 20_000_000))));
+    let input = Input::new("a", Source::stream("a", open));
+    let options = CompressOptions { threads: Some(2), memory, ..Default::default() };
+    let error = tadoc_engine::compress(vec![input], &path, &options, &()).unwrap_err();
+    assert!(error.to_string().contains('a'), "{error}");
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
 #[test]

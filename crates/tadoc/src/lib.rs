@@ -241,8 +241,8 @@ pub use tadoc_engine::Analyzer;
 /// use std::ops::ControlFlow;
 /// use std::sync::atomic::{AtomicU64, Ordering};
 /// use tadoc::{
-///     Builder, CompressOptions, CompressReport, Input, Level, Lexer, NamesFrom, Observer, Phase,
-///     Source, Split, Timestamp,
+///     Builder, CompressEstimate, CompressOptions, CompressReport, Input, Level, Lexer, NamesFrom,
+///     Observer, Phase, Source, Split, Timestamp,
 /// };
 ///
 /// /// How many bytes were compressed so far.
@@ -268,6 +268,8 @@ pub use tadoc_engine::Analyzer;
 ///     names_from: Some(NamesFrom::new("/home/me", "")),
 ///     ..CompressOptions::default()
 /// };
+/// let estimate: CompressEstimate = options.estimate(28)?;
+/// assert_eq!(estimate.segments, 1);
 /// let progress = Progress(AtomicU64::new(0));
 /// let report: CompressReport = tadoc::compress(vec![note, log], &path, &options, &progress)?;
 /// assert_eq!((report.documents, report.text_bytes), (2, 28));
@@ -437,9 +439,9 @@ pub use tadoc_engine::grep::{Binary, Case, Line, Options as GrepOptions, Summary
 pub use tadoc_engine::pool::{Error as PoolError, Patience, Persist};
 pub use tadoc_engine::view::Origin;
 pub use tadoc_engine::{
-    Builder, CompressReport, CorpusFile as File, Document as DocumentInfo, EditsInfo, Error,
-    Existing, Input, Language, Lexer, MemoryLimit, NamesFrom, Observer, Phase, RestoreReport,
-    Result, SkippedFile, Source, Split, StopWords, VerifyReport,
+    Builder, CompressEstimate, CompressReport, CorpusFile as File, Document as DocumentInfo,
+    EditsInfo, Error, Existing, Input, Language, Lexer, MemoryLimit, NamesFrom, Observer, Phase,
+    RestoreReport, Result, SkippedFile, Source, Split, StopWords, VerifyReport,
 };
 
 /// What a task of your own is written with: [`Query::run_custom`](crate::Query::run_custom) has an

@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
-use tadoc::{CompressOptions, CompressReport, NewFile, Observer, Phase};
+use tadoc::{CompressOptions, CompressReport, Input, NewFile, Observer, Phase, Source};
 
 use super::summary;
 use crate::arguments::{Level, Threads, examples};
@@ -60,7 +60,10 @@ pub struct Compress {
     #[arg(long, value_enum, default_value_t = Level::Fast)]
     level: Level,
 
-    /// The most memory to use, such as 512M or 1.5G [default: 1G on 2 threads and 80M for each more, or three quarters of what is free if that is less]
+    /// The most memory to use, such as 512M or 1.5G [default: half of what is free, at most 8G]
+    ///
+    /// Text whose tokens do not fit is paired in parts, which become one segment as far as they fit
+    /// together, and several beyond that. Fewer threads read where it is little.
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     memory: Option<u64>,
 
@@ -143,6 +146,16 @@ impl Compress {
             skip_unreadable: request.skip_unreadable,
             ..self.options()
         };
+        if let Some(bytes) = length(&collected.inputs).filter(|&bytes| bytes >= WORTH_TELLING) {
+            let estimate = options.estimate(bytes)?;
+            let line = format!(
+                "{} of text in about {}, with at most {} of memory",
+                units::size(bytes),
+                units::counted(estimate.segments, "segment"),
+                units::size(estimate.memory),
+            );
+            summary(quiet, &line);
+        }
         let report = tadoc::compress(collected.inputs, &self.output, &options, &progress);
         progress.finish();
         let report = report?;
@@ -210,6 +223,19 @@ impl Compress {
             grown: report.grown.iter().map(|path| path.display().to_string()).collect(),
         })
     }
+}
+
+/// Of shorter text no estimate is told.
+const WORTH_TELLING: u64 = 256 << 20;
+
+/// Bytes of all inputs, if that is known before they are read.
+fn length(inputs: &[Input]) -> Option<u64> {
+    let lengths = inputs.iter().map(|input| match &input.source {
+        Source::File(path) => std::fs::metadata(path).ok().map(|metadata| metadata.len()),
+        Source::Bytes(bytes) => Some(bytes.len() as u64),
+        Source::Stream(..) => None,
+    });
+    lengths.sum()
 }
 
 /// What came of it, in a line.

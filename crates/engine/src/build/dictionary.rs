@@ -6,7 +6,7 @@
 use rayon::prelude::*;
 use tadoc_core::archive::dictionary::{Entry, Forms};
 
-use super::interner::Interner;
+use super::interner::TokenList;
 use super::lexer::TokenKind;
 
 /// A token of one of the interners, to be sorted.
@@ -32,7 +32,7 @@ pub struct MergedDictionary<'i> {
 
 impl<'i> MergedDictionary<'i> {
     /// Merges dictionaries; `used` says which tokens of which interner are wanted.
-    pub fn new(interners: &'i [Interner], used: impl Fn(usize, u32) -> bool + Sync) -> Self {
+    pub fn new(interners: &'i [TokenList], used: impl Fn(usize, u32) -> bool + Sync) -> Self {
         let mut words = Vec::new();
         let mut separators = Vec::new();
         for (number, interner) in interners.iter().enumerate() {
@@ -100,6 +100,23 @@ impl<'i> MergedDictionary<'i> {
         }
     }
 
+    /// The tokens by their numbers in this dictionary.
+    pub fn to_tokens(&self) -> TokenList {
+        let mut tokens = TokenList::default();
+        for Entry { bytes, forms } in &self.words {
+            if *forms != Forms::Spaced {
+                tokens.push(&[bytes], TokenKind::Word);
+            }
+            if *forms != Forms::Bare {
+                tokens.push(&[b" ", bytes], TokenKind::SpacedWord);
+            }
+        }
+        for separator in &self.separators {
+            tokens.push(&[separator], TokenKind::Separator);
+        }
+        tokens
+    }
+
     /// How many tokens there are.
     pub fn token_count(&self) -> u32 {
         self.line_ends.len() as u32
@@ -107,7 +124,7 @@ impl<'i> MergedDictionary<'i> {
 }
 
 /// The word of a token, or the separator that it is.
-fn word(interner: &Interner, token: u32) -> &[u8] {
+fn word(interner: &TokenList, token: u32) -> &[u8] {
     let bytes = interner.token(token);
     if interner.kind(token) == TokenKind::SpacedWord { &bytes[1..] } else { bytes }
 }

@@ -9,6 +9,7 @@
 //! 5 bytes a distinct token, and 16 bytes an entry at a load of at most 5/8.
 
 use std::hash::{BuildHasher, RandomState};
+use std::ops::Deref;
 
 use super::lexer::TokenKind;
 
@@ -29,6 +30,12 @@ struct Entry {
 pub struct Interner {
     entries: Vec<Entry>,
     seed: u64,
+    tokens: TokenList,
+}
+
+/// Tokens by number.
+#[derive(Default)]
+pub struct TokenList {
     bytes: Vec<u8>,
     ends: Vec<u64>,
     kinds: Vec<TokenKind>,
@@ -39,10 +46,16 @@ impl Default for Interner {
         Self {
             entries: vec![EMPTY; 1 << 12],
             seed: RandomState::new().hash_one(0_u8) | 1,
-            bytes: Vec::new(),
-            ends: Vec::new(),
-            kinds: Vec::new(),
+            tokens: TokenList::default(),
         }
+    }
+}
+
+impl Deref for Interner {
+    type Target = TokenList;
+
+    fn deref(&self) -> &TokenList {
+        &self.tokens
     }
 }
 
@@ -72,12 +85,10 @@ impl Interner {
 
     #[cold]
     fn add(&mut self, slot: usize, key: u64, bytes: &[u8], kind: TokenKind) -> u32 {
-        let token = self.ends.len() as u32;
+        let token = self.tokens.len() as u32;
         self.entries[slot] = Entry { key, token };
-        self.bytes.extend_from_slice(bytes);
-        self.ends.push(self.bytes.len() as u64);
-        self.kinds.push(kind);
-        if self.ends.len() * 8 > self.entries.len() * 5 {
+        self.tokens.push(&[bytes], kind);
+        if self.tokens.len() * 8 > self.entries.len() * 5 {
             self.grow();
         }
         token
@@ -113,12 +124,31 @@ impl Interner {
         fold(hash ^ tail, 0xA076_1D64_78BD_642F)
     }
 
-    /// How many distinct tokens there are.
+    /// The tokens alone, without what finds them.
+    pub fn into_tokens(self) -> TokenList {
+        self.tokens
+    }
+
+    /// Bytes of memory held.
+    pub fn memory(&self) -> usize {
+        self.entries.capacity() * size_of::<Entry>() + self.tokens.memory()
+    }
+}
+
+impl TokenList {
+    /// Adds a token that is made of these bytes.
+    pub fn push(&mut self, parts: &[&[u8]], kind: TokenKind) {
+        parts.iter().for_each(|part| self.bytes.extend_from_slice(part));
+        self.ends.push(self.bytes.len() as u64);
+        self.kinds.push(kind);
+    }
+
+    /// How many tokens there are.
     pub fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// Whether nothing was interned yet.
+    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.ends.is_empty()
     }
@@ -138,10 +168,7 @@ impl Interner {
 
     /// Bytes of memory held.
     pub fn memory(&self) -> usize {
-        self.entries.capacity() * size_of::<Entry>()
-            + self.bytes.capacity()
-            + self.ends.capacity() * size_of::<u64>()
-            + self.kinds.capacity()
+        self.bytes.capacity() + self.ends.capacity() * size_of::<u64>() + self.kinds.capacity()
     }
 }
 

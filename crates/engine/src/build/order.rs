@@ -102,8 +102,9 @@ pub fn into_grammar(
         .unwrap_or_else(|error| panic!("a builder made a wrong grammar: {error}"))
 }
 
-/// Numbers rules so that children come before parents: rule `r` then uses only rules below `r`. The symbol
-/// `token_count + r` stands for rule `r`, in the root and in the bodies; symbols beyond the rules stay.
+/// Numbers rules so that children come before parents: rule `r` then uses only rules below `r`; those that
+/// the root does not reach are dropped. The symbol `token_count + r` stands for rule `r`, in the root and in
+/// the bodies; symbols beyond the rules stay.
 ///
 /// # Panics
 /// If a rule contains itself or a symbol does not exist.
@@ -116,7 +117,7 @@ pub fn children_first(token_count: u32, root: &mut [u32], bodies: Bodies) -> Bod
     let mut order: Vec<u32> = Vec::with_capacity(rule_count);
     // Rules that are being read, with what is left of their bodies.
     let mut open: Vec<(usize, &[u32])> = Vec::new();
-    for rule in 0..rule_count {
+    for rule in root.iter().filter_map(|&symbol| rule_of(symbol)) {
         if numbers[rule] == UNNUMBERED {
             open.push((rule, bodies.body(rule)));
         }
@@ -143,14 +144,14 @@ pub fn children_first(token_count: u32, root: &mut [u32], bodies: Bodies) -> Bod
     };
     let mut sorted = Bodies {
         symbols: Vec::with_capacity(bodies.symbols.len()),
-        starts: Vec::with_capacity(rule_count + 1),
+        starts: Vec::with_capacity(order.len() + 1),
     };
     sorted.starts.push(0);
     for &rule in &order {
         sorted.symbols.extend(bodies.body(rule as usize).iter().map(|&symbol| renumbered(symbol)));
         sorted.close();
     }
-    root.iter_mut().for_each(|symbol| *symbol = renumbered(*symbol));
+    root.par_iter_mut().for_each(|symbol| *symbol = renumbered(*symbol));
     sorted
 }
 

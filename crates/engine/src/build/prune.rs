@@ -43,6 +43,13 @@ impl Bodies {
         &self.symbols[self.starts[rule] as usize..self.starts[rule + 1] as usize]
     }
 
+    /// Puts other rules behind these.
+    pub fn append(&mut self, others: &Self) {
+        let before = self.symbols.len() as u32;
+        self.symbols.extend_from_slice(&others.symbols);
+        self.starts.extend(others.starts[1..].iter().map(|start| before + start));
+    }
+
     /// Ends the rule whose symbols were pushed last.
     pub fn close(&mut self) {
         self.starts.push(self.symbols.len() as u32);
@@ -122,11 +129,7 @@ pub fn prune(
     let mut pruned = Bodies::new();
     pruned.symbols.reserve_exact(parts.iter().map(|part| part.symbols.len()).sum());
     pruned.starts.reserve_exact(rules);
-    for part in &parts {
-        let before = pruned.symbols.len() as u32;
-        pruned.symbols.extend_from_slice(&part.symbols);
-        pruned.starts.extend(part.starts[1..].iter().map(|start| before + start));
-    }
+    parts.iter().for_each(|part| pruned.append(part));
     let new_root = map_chunks(root, SYMBOLS_AT_A_TIME, &|_, symbols: &[u32]| {
         let mut written = Vec::with_capacity(symbols.len());
         write(symbols, &mut written);

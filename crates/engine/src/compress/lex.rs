@@ -1,17 +1,18 @@
-//! Lexing batches on all threads, until a segment is full.
+//! Lexing batches on all threads, until as much as may be paired at a time is there.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::path::PathBuf;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use tadoc_core::archive::HASHED_PIECE;
+use tadoc_core::usize_of;
 use xxhash_rust::xxh64::xxh64;
 
 use super::feed::{Batch, Feed, Text};
 use super::{Split, Watch};
-use crate::build::interner::Interner;
+use crate::build::interner::{Interner, TokenList};
 use crate::build::lexer::Lexer;
 use crate::error::{Error, Result};
 use crate::threads::{self, MOST_THREADS, spawn};
@@ -23,8 +24,12 @@ struct LexedBatch {
     tokens: Vec<u32>,
     pieces: Vec<Piece>,
     grown: Vec<PathBuf>,
-    interner_memory: usize,
+    /// Some of the tokens that are new to the thread.
+    sampled: Vec<SampledToken>,
 }
+
+/// A token by the hash of its bytes, and what it takes in a dictionary.
+type SampledToken = (u64, u64);
 
 /// A piece of a document.
 #[derive(Debug, Clone)]
@@ -39,18 +44,20 @@ pub(super) struct Piece {
     pub(super) ends: bool,
 }
 
-/// The tokens of one segment, as each thread numbered them.
-pub(super) struct LexedSegment {
-    pub(super) interners: Vec<Interner>,
+/// The tokens of a segment or of a part of one, as each thread numbered them.
+pub(super) struct Lexed {
+    pub(super) interners: Vec<TokenList>,
     /// Which thread's numbers, and the tokens; in the order of the text.
     pub(super) tokens: Vec<(usize, Vec<u32>)>,
     pub(super) pieces: Vec<Piece>,
     pub(super) grown: Vec<PathBuf>,
-    /// The threads went further than the segment, so their dictionaries have tokens of the next one.
+    /// The threads went further, so their dictionaries have tokens of what comes next.
     pub(super) overshot: bool,
+    /// It ended because the memory did.
+    pub(super) full: bool,
 }
 
-/// When a segment is full.
+/// What fits into the memory.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Budget {
     memory: u64,
@@ -59,37 +66,47 @@ pub(crate) struct Budget {
     lexing: usize,
 }
 
-/// What a segment gets where it is not said how much memory there is.
-const USUAL_SEGMENT: u64 = 800 << 20;
+/// The most memory that is taken where it is not said how much there is.
+const USUAL_MEMORY: u64 = 8 << 30;
 
-/// What building a grammar takes for a token, at its peak. Measured: 20 to 28 bytes.
+/// A thread works for each so many bytes: it takes about half of that besides tokens and symbols, to pack words.
+const MEMORY_PER_THREAD: u64 = 128 << 20;
+/// What building a grammar takes for a token or symbol, at its peak. Measured: 20 to 28 bytes.
 const BYTES_PER_TOKEN: u64 = 30;
 /// Tokens are numbered with fewer bits while they are paired.
 const MOST_TOKENS: u64 = 1 << 30;
+/// Bytes that a token has in usual text, and tokens that become one symbol of a part at the least.
+const TEXT_PER_TOKEN: u64 = 4;
+const TOKENS_PER_SYMBOL: u64 = 2;
 /// Dictionaries of up to one byte for each so many bytes of text are part of the estimate for the tokens.
 const TEXT_PER_DICTIONARY_BYTE: u64 = 2;
+/// Of the tokens one in so many is looked at to estimate what a dictionary takes.
+const SAMPLE: u64 = 64;
+/// What a token takes beside its bytes.
+const BYTES_PER_ENTRY: u64 = 40;
 
 impl Budget {
-    /// What was asked for; where nothing was, what the machine has, within reason.
+    /// What was asked for; where nothing was, what the machine has, within reason. Where it is little, fewer threads work.
     pub(crate) fn new(memory: Option<u64>, threads: Option<usize>) -> Result<Self> {
         let threads = match threads {
             Some(threads) => threads.clamp(1, MOST_THREADS),
             None => threads::default_count(),
         };
         let least = Self::least(1);
-        let usual = || super::available_memory(USUAL_SEGMENT + Self::least(threads)).max(2 * least);
-        let memory = memory.unwrap_or_else(usual);
+        let memory = memory.unwrap_or_else(|| super::available_memory(USUAL_MEMORY).max(2 * least));
         if memory < least {
             return Err(Error::TooLittleMemory { given: memory, least });
         }
-        let for_lexing = memory - USUAL_SEGMENT.min(memory / 2);
-        let lexing = (1..=threads).rev().find(|&threads| Self::least(threads) <= for_lexing);
+        let working = usize_of(memory / MEMORY_PER_THREAD).max(1);
+        let threads = threads.min(working);
+        // While threads lex, tokens take less than they do later.
+        let lexing = (1..=threads).rev().find(|&threads| Self::least(threads) <= memory / 4 * 3);
         Ok(Self { memory, threads, lexing: lexing.unwrap_or(1) })
     }
 
     /// How many symbols can be paired at a time.
     pub(crate) fn most_symbols(self) -> u64 {
-        ((self.memory - Self::least(self.lexing)) / BYTES_PER_TOKEN).max(1)
+        ((self.memory - Self::least(1)) / BYTES_PER_TOKEN).max(1)
     }
 
     /// The least that any work can be done with, by so many threads that lex.
@@ -103,31 +120,50 @@ impl Budget {
         self.memory / 8
     }
 
-    fn is_full(self, tokens: u64, text: u64, dictionaries: u64) -> bool {
-        let spent = Self::least(self.lexing)
+    /// What text of so many bytes takes, about: memory at the most, and segments.
+    pub(super) fn estimate(self, text: u64, is_united: bool) -> (u64, u64) {
+        let tokens = text / TEXT_PER_TOKEN;
+        let paired = if is_united { tokens / TOKENS_PER_SYMBOL } else { tokens };
+        let memory =
+            Self::least(self.lexing).saturating_add(tokens.saturating_mul(BYTES_PER_TOKEN));
+        (memory.min(self.memory), paired.div_ceil(self.most_symbols()).max(1))
+    }
+
+    /// Whether no more text should be lexed before this is paired, beside parts that hold so much memory. It does not depend on threads.
+    fn is_full(self, held: u64, tokens: u64, text: u64, dictionary: u64) -> bool {
+        let spent = Self::least(1)
+            + held
             + tokens * BYTES_PER_TOKEN
-            + 3 * dictionaries.saturating_sub(text / TEXT_PER_DICTIONARY_BYTE);
+            + 3 * dictionary.saturating_sub(text / TEXT_PER_DICTIONARY_BYTE);
         spent >= self.memory || tokens >= MOST_TOKENS
+    }
+
+    /// Whether parts of so many symbols together, whose dictionaries take so much, can be united.
+    pub(super) fn can_unite(self, symbols: u64, dictionaries: u64) -> bool {
+        let spent = Self::least(1) + symbols * BYTES_PER_TOKEN + 3 * dictionaries;
+        spent < self.memory && symbols < MOST_TOKENS
     }
 }
 
-/// Lexes batches from `feed` until the budget is used up or there are no more; `None` if there were none.
-pub(super) fn lex_segment(
+/// Lexes batches from `feed` until the budget is used up, of which parts hold so much, or there are no more; `None` if there were none.
+pub(super) fn lex(
     feed: &Mutex<Feed>,
     lexer: Lexer,
     split: Split,
     budget: Budget,
+    held: u64,
     watch: &Watch<'_>,
-) -> Result<Option<LexedSegment>> {
+) -> Result<Option<Lexed>> {
     let stop = AtomicBool::new(false);
     let (sender, receiver) = mpsc::sync_channel::<Result<LexedBatch>>(budget.lexing);
     let mut done: BTreeMap<u64, LexedBatch> = BTreeMap::new();
-    let mut segment = LexedSegment {
+    let mut lexed = Lexed {
         interners: Vec::new(),
         tokens: Vec::new(),
         pieces: Vec::new(),
         grown: Vec::new(),
         overshot: false,
+        full: false,
     };
     let mut failure = None;
     let mut next = feed.lock().expect("no thread panics with the lock").position();
@@ -146,13 +182,13 @@ pub(super) fn lex_segment(
             }
         }
         drop(sender);
-        let mut full = false;
         let (mut tokens, mut text) = (0_u64, 0_u64);
-        let mut memory = vec![0_usize; budget.lexing];
+        // Whatever thread has seen them, all sampled tokens of the text so far are among these.
+        let (mut sampled, mut dictionary) = (HashSet::new(), 0_u64);
         for result in receiver {
-            match result.and_then(|lexed| watch.check().map(|()| lexed)) {
-                Ok(lexed) => {
-                    done.insert(lexed.batch.number, lexed);
+            match result.and_then(|batch| watch.check().map(|()| batch)) {
+                Ok(batch) => {
+                    done.insert(batch.batch.number, batch);
                 }
                 Err(error) => {
                     failure.get_or_insert(error);
@@ -161,36 +197,41 @@ pub(super) fn lex_segment(
                 }
             }
             // Batches count in the order of the text, whichever thread was faster.
-            while !full && let Some(lexed) = done.remove(&next) {
+            while !lexed.full
+                && let Some(batch) = done.remove(&next)
+            {
                 next += 1;
-                let bytes: u64 = lexed.pieces.iter().map(|piece| piece.bytes).sum();
-                tokens += lexed.tokens.len() as u64;
-                text += bytes;
-                memory[lexed.thread] = lexed.interner_memory;
-                watch.lexed_pieces(&lexed.pieces);
-                segment.tokens.push((lexed.thread, lexed.tokens));
-                segment.pieces.extend(lexed.pieces);
-                segment.grown.extend(lexed.grown);
+                tokens += batch.tokens.len() as u64;
+                text += batch.pieces.iter().map(|piece| piece.bytes).sum::<u64>();
+                for (hash, bytes) in batch.sampled {
+                    if sampled.insert(hash) {
+                        dictionary += bytes * SAMPLE;
+                    }
+                }
+                watch.lexed_pieces(&batch.pieces);
+                lexed.tokens.push((batch.thread, batch.tokens));
+                lexed.pieces.extend(batch.pieces);
+                lexed.grown.extend(batch.grown);
                 // Without a piece it is no segment: empty inputs have no lines.
-                full = !segment.pieces.is_empty()
-                    && budget.is_full(tokens, text, memory.iter().map(|&bytes| bytes as u64).sum());
-                if full {
+                lexed.full =
+                    !lexed.pieces.is_empty() && budget.is_full(held, tokens, text, dictionary);
+                if lexed.full {
                     stop.store(true, Ordering::Relaxed);
                 }
             }
         }
-        segment.interners = threads
+        lexed.interners = threads
             .into_iter()
-            .map(|thread| thread.join().expect("lexing does not panic"))
+            .map(|thread| thread.join().expect("lexing does not panic").into_tokens())
             .collect();
     });
     if let Some(error) = failure {
         return Err(error);
     }
-    segment.overshot = !done.is_empty();
-    let returned = done.into_values().map(|lexed| lexed.batch).collect();
+    lexed.overshot = !done.is_empty();
+    let returned = done.into_values().map(|batch| batch.batch).collect();
     feed.lock().expect("no thread panics with the lock").give_back(returned);
-    Ok((!segment.pieces.is_empty()).then_some(segment))
+    Ok((!lexed.pieces.is_empty()).then_some(lexed))
 }
 
 /// What each thread does: takes batches and lexes them. Gives its dictionary.
@@ -228,6 +269,7 @@ fn lex_batch(
     let mut tokens = Vec::new();
     let mut pieces = Vec::new();
     let mut grown = Vec::new();
+    let known = interner.len() as u32;
     batch.content.read(|text| {
         let Text { input, bytes, hash, ends, grew } = text;
         grown.extend(grew);
@@ -269,6 +311,10 @@ fn lex_batch(
         }
         Ok(())
     })?;
-    let interner_memory = interner.memory();
-    Ok(LexedBatch { batch, thread, tokens, pieces, grown, interner_memory })
+    let new = (known..interner.len() as u32).map(|token| interner.token(token));
+    let sampled = new
+        .map(|bytes| (xxh64(bytes, 0), bytes.len() as u64 + BYTES_PER_ENTRY))
+        .filter(|(hash, _)| hash.is_multiple_of(SAMPLE))
+        .collect();
+    Ok(LexedBatch { batch, thread, tokens, pieces, grown, sampled })
 }

@@ -1,8 +1,9 @@
 //! From files to an archive.
 //!
 //! Inputs are cut into batches (`feed`), which all threads read and lex (`lex`) until the memory allowed
-//! is used up; what was lexed becomes a segment (`segment`), which is encoded and written, and the next one
-//! begins. So a corpus of any length is compressed in the memory of one segment.
+//! is used up. What was lexed is paired then and becomes a part (`segment`), several times smaller than its tokens,
+//! and lexing goes on. When no more parts can be united in the memory allowed, they become a segment, which
+//! is encoded and written, and the next one begins. So a corpus of any length is compressed in bounded memory.
 
 mod feed;
 mod lex;
@@ -15,6 +16,7 @@ use std::sync::Mutex;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use rayon::ThreadPool;
 use tadoc_core::archive::{
     Archive, ArchiveLock, ArchiveWriter, Base, Digester, DocumentTable, EncodedDictionary,
     EncodedSegment, Origin, Summary,
@@ -24,7 +26,8 @@ use tadoc_core::new_file::{Destination, Found};
 
 use self::feed::Feed;
 pub(crate) use self::lex::Budget;
-use self::lex::{Piece, lex_segment};
+use self::lex::{Lexed, Piece, lex};
+use self::segment::Part;
 pub(crate) use self::segment::figures;
 pub(crate) use self::watch::Watch;
 use crate::build::builder::CancelFlag;
@@ -58,8 +61,8 @@ pub struct CompressOptions {
     pub level: Level,
     /// How files become documents.
     pub split: Split,
-    /// The most memory to use, in bytes; text beyond it becomes further segments. `None`: 1 GiB for 2 threads and 80 MiB for each more, or three
-    /// quarters of what the machine has free if that is less.
+    /// The most memory to use, in bytes; what cannot be paired in it as a whole becomes further segments. `None`: half of what the
+    /// machine has free, at most 8 GiB.
     pub memory: Option<u64>,
     /// Threads to use; `None`: as many as the machine has cores.
     pub threads: Option<usize>,
@@ -69,6 +72,35 @@ pub struct CompressOptions {
     pub skip_unreadable: bool,
     /// Replace the output if it exists.
     pub force: bool,
+}
+
+/// What compressing is going to take, about.
+///
+/// ```
+/// let options = tadoc_engine::CompressOptions { threads: Some(2), ..Default::default() };
+/// assert_eq!(options.estimate(1 << 20)?.segments, 1);
+/// # Ok::<(), tadoc_engine::Error>(())
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct CompressEstimate {
+    /// Bytes of memory, at the most.
+    pub memory: u64,
+    /// How many segments there will be.
+    pub segments: u64,
+}
+
+impl CompressOptions {
+    /// What text of so many bytes is going to take, known before it is read.
+    ///
+    /// # Errors
+    /// [`Error::TooLittleMemory`] if the memory allowed is not enough for any text.
+    pub fn estimate(&self, text_bytes: u64) -> Result<CompressEstimate> {
+        let budget = Budget::new(self.memory, self.threads)?;
+        let is_united = self.builder == Builder::RePair;
+        let (memory, segments) = budget.estimate(text_bytes, is_united);
+        Ok(CompressEstimate { memory, segments })
+    }
 }
 
 /// One file to compress.
@@ -158,17 +190,31 @@ pub fn compress(
     let mut writer = ArchiveWriter::create(output)?;
     let mut segments: Vec<SegmentInfo> = Vec::new();
     let mut grown = Vec::new();
-    while let Some(lexed) = lex_segment(&feed, options.lexer, options.split, budget, &watch)? {
-        let (first_document, count) = documents.add(&lexed.pieces);
-        grown.extend_from_slice(&lexed.grown);
-        let built = watch.during(1, |cancel| {
-            pool.install(|| segment::build(lexed, options.builder, options.level, cancel))
-        })?;
-        let (encoded, info) = built?;
-        writer.add_segment(&encoded)?;
-        segments.push(SegmentInfo { first_document, documents: count, ..info });
+    let mut write = |made: (EncodedSegment, SegmentInfo)| -> Result<()> {
+        writer.add_segment(&made.0)?;
+        segments.push(made.1);
+        Ok(())
+    };
+    let mut parts = Parts::new(budget, options.level, &pool, &watch);
+    while let Some(mut lexed) =
+        lex(&feed, options.lexer, options.split, budget, parts.memory(), &watch)?
+    {
+        let range = documents.add(&lexed.pieces);
+        grown.append(&mut lexed.grown);
+        // Sequitur makes a segment of what fits, Re-Pair of as many parts as fit when they are paired.
+        if options.builder == Builder::RePair && (lexed.full || !parts.is_empty()) {
+            let made = parts.add(lexed, range)?;
+            made.map(&mut write).transpose()?;
+        } else {
+            let (encoded, info) = watch.during(1, |cancel| {
+                pool.install(|| segment::build(lexed, options.builder, options.level, cancel))
+            })??;
+            let (first_document, documents) = range;
+            write((encoded, SegmentInfo { first_document, documents, ..info }))?;
+        }
         watch.built();
     }
+    parts.unite()?.map(&mut write).transpose()?;
     let unreadable = feed.into_inner().expect("no thread panics with the lock").unreadable;
     let left_out: Vec<usize> = unreadable.iter().map(|left_out| left_out.input).collect();
     let origin = documents.origin(&left_out, options.names_from.as_ref(), output);
@@ -197,6 +243,62 @@ pub fn compress(
     })
 }
 
+/// The parts of the segment that is being built.
+struct Parts<'c, 'o> {
+    parts: Vec<Part>,
+    budget: Budget,
+    level: Level,
+    pool: &'c ThreadPool,
+    watch: &'c Watch<'o>,
+}
+
+impl<'c, 'o> Parts<'c, 'o> {
+    fn new(budget: Budget, level: Level, pool: &'c ThreadPool, watch: &'c Watch<'o>) -> Self {
+        Self { parts: Vec::new(), budget, level, pool, watch }
+    }
+
+    fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
+    /// Bytes of memory held.
+    fn memory(&self) -> u64 {
+        self.parts.iter().map(Part::memory).sum()
+    }
+
+    /// Adds what was lexed. If it fits no more, gives the segment of the parts before.
+    fn add(
+        &mut self,
+        lexed: Lexed,
+        documents: (u64, u64),
+    ) -> Result<Option<(EncodedSegment, SegmentInfo)>> {
+        let part = self
+            .watch
+            .during(1, |cancel| self.pool.install(|| Part::new(lexed, documents, cancel)))??;
+        let all = || self.parts.iter().chain([&part]);
+        let symbols = all().map(Part::symbols).sum();
+        let dictionaries = all().map(Part::dictionary).sum();
+        let made = match self.budget.can_unite(symbols, dictionaries) {
+            true => None,
+            false => self.unite()?,
+        };
+        self.parts.push(part);
+        Ok(made)
+    }
+
+    /// The segment of all parts, if there are any.
+    fn unite(&mut self) -> Result<Option<(EncodedSegment, SegmentInfo)>> {
+        let parts = std::mem::take(&mut self.parts);
+        if parts.is_empty() {
+            return Ok(None);
+        }
+        let made = self.watch.during(1, |cancel| {
+            self.pool.install(|| segment::unite(parts, self.level, cancel))
+        })??;
+        Ok(Some(made))
+    }
+}
+
 impl Builder {
     /// The builder of a name.
     pub(crate) fn from_name(name: &str) -> Option<Self> {
@@ -212,13 +314,13 @@ impl Builder {
     }
 }
 
-/// Three quarters of what the machine has free, or `most` if that is less or not known.
+/// Half of what the machine has free, or `most` if that is less or not known.
 fn available_memory(most: u64) -> u64 {
     let available = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("MemAvailable:"))?;
         line.split_whitespace().nth(1)?.parse::<u64>().ok()
     });
-    available.map_or(most, |kibibytes| (kibibytes * 1024 / 4 * 3).min(most))
+    available.map_or(most, |kibibytes| (kibibytes * 1024 / 2).min(most))
 }
 
 /// Checks the names, and puts the inputs in their order.

@@ -53,7 +53,7 @@ fn dictionaries_of_several_threads_become_one() {
             start = end;
         });
         tokens.push(numbers);
-        interners.push(interner);
+        interners.push(interner.into_tokens());
     }
     let merged = MergedDictionary::new(&interners, |_, _| true);
     let words: Vec<(&[u8], Forms)> =

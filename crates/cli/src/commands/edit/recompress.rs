@@ -33,7 +33,7 @@ pub struct Recompress {
     #[arg(long, value_enum)]
     index: Option<Index>,
 
-    /// The most memory to use, such as 512M or 1.5G [default: 1G on 2 threads and 80M for each more, or three quarters of what is free if that is less]
+    /// The most memory to use, such as 512M or 1.5G [default: half of what is free, at most 8G]
     #[arg(long, value_name = "SIZE", value_parser = units::parse_size)]
     memory: Option<u64>,
 

@@ -2,34 +2,37 @@
 //!
 //! 1. Lines that come again and again become rules at once (`lines`).
 //! 2. What is left is cut into chunks, which are paired at the same time (`pairing`).
-//! 3. Rules that two chunks both found are made one, and what the chunks left is paired once more as a whole.
+//! 3. Rules of equal expansion become one (`join`), and what the chunks left is paired once more as a whole.
 //! 4. Rules that do not pay are written out, and the rest numbered ([`super::prune`], [`super::order`]).
+//!
+//! A text whose tokens do not fit into memory is given in parts: steps 1 to 3 make a [`Part`] of each, some
+//! times smaller than its tokens, and [`unite`] makes one grammar of all parts by steps 3 and 4.
 //!
 //! The number of chunks depends on the length alone, so the grammar does not depend on the threads.
 //!
 //! Cost: O(tokens) expected, and up to about 30 bytes a token of memory.
 
+mod join;
 pub(super) mod lines;
 mod often;
 pub(super) mod pairing;
 mod pairs;
+mod parts;
 mod queue;
 pub(super) mod sequence;
 
-use std::hash::BuildHasher;
-
-use hashbrown::HashTable;
 use rayon::prelude::*;
-use tadoc_core::parallel::map_concat;
 use tadoc_core::{Grammar, TokenSequence};
 
+use self::join::{Piece, join};
+pub(crate) use self::parts::{Part, unite};
 use self::sequence::BARRIER;
 use super::builder::{CancelFlag, Cancelled, GrammarBuilder, share};
 use super::order;
 use super::prune::{Bodies, prune};
 
 /// Cells of a chunk, at the most.
-const CHUNK: usize = 1 << 24;
+const CHUNK: usize = 1 << 22;
 /// Fewer cells (symbols and barriers between documents) are not worth two chunks.
 pub const WORTH_CUTTING: usize = 1 << 19;
 /// Symbols that a rule must save to stay.
@@ -50,9 +53,39 @@ impl RePair {
 }
 
 impl GrammarBuilder for RePair {
-    fn build(&self, mut tokens: TokenSequence, cancel: &CancelFlag) -> Result<Grammar, Cancelled> {
+    fn build(&self, tokens: TokenSequence, cancel: &CancelFlag) -> Result<Grammar, Cancelled> {
         let token_count = tokens.token_count;
         let document_count = tokens.document_count();
+        let Chunks { cells, lines, bodies, is_whole } = self.pair_chunks(tokens, cancel)?;
+        let (cells, bodies) = match is_whole {
+            true => (cells, bodies),
+            false => pair_whole(cells, bodies, token_count + lines as u32, cancel)?,
+        };
+        cancel.check()?;
+        // Lines are rules like the others.
+        compose(token_count, cells, lines, document_count, bodies, cancel)
+    }
+}
+
+/// What was paired chunk by chunk.
+struct Chunks {
+    /// A barrier, the lines that became rules with a barrier behind each, and the documents likewise.
+    cells: Vec<u32>,
+    lines: usize,
+    /// The rules behind the lines.
+    bodies: Bodies,
+    /// There was only one chunk.
+    is_whole: bool,
+}
+
+impl RePair {
+    /// Takes out lines, and pairs what is left in chunks.
+    fn pair_chunks(
+        &self,
+        mut tokens: TokenSequence,
+        cancel: &CancelFlag,
+    ) -> Result<Chunks, Cancelled> {
+        let token_count = tokens.token_count;
         let mut line_ends = self.line_ends.clone();
         line_ends.resize(token_count as usize, false);
         tokens.tokens.shrink_to_fit();
@@ -61,12 +94,8 @@ impl GrammarBuilder for RePair {
         drop(stage);
         cancel.check()?;
         let first_rule = token_count + lines.rules;
-        let line_count = lines.rules as usize;
-        let (cells, bodies) = pair_chunks(lines.cells, first_rule, cancel)?;
-        cancel.check()?;
-
-        // Lines are rules like the others.
-        compose(token_count, cells, line_count, document_count, bodies, cancel)
+        let (cells, bodies, is_whole) = pair_chunks(lines.cells, first_rule, cancel)?;
+        Ok(Chunks { cells, lines: lines.rules as usize, bodies, is_whole })
     }
 }
 
@@ -81,23 +110,7 @@ pub(super) fn compose(
     bodies: Bodies,
     cancel: &CancelFlag,
 ) -> Result<Grammar, Cancelled> {
-    let mut parts = cells.split(|&cell| cell == BARRIER).skip(1);
-    let mut all = Bodies::new();
-    for body in parts.by_ref().take(rule_count) {
-        all.symbols.extend_from_slice(body);
-        all.close();
-    }
-    let mut root = Vec::new();
-    for document in parts.take(document_count) {
-        root.extend_from_slice(document);
-        root.push(BARRIER);
-    }
-    drop(cells);
-    let before = all.symbols.len() as u32;
-    all.symbols.extend_from_slice(&bodies.symbols);
-    all.starts.extend(bodies.starts[1..].iter().map(|start| before + start));
-    drop(bodies);
-    let all = order::children_first(token_count, &mut root, all);
+    let (root, all) = children_first(token_count, cells, rule_count, bodies);
     cancel.check()?;
     let (root, bodies) = prune(&root, &all, token_count, LEAST_GAIN);
     drop(all);
@@ -121,36 +134,69 @@ pub(super) fn compose(
     ))
 }
 
-/// Pairs `cells` in chunks and then as a whole; see [`pairing::pair_up`].
+/// The documents of what [`compose`] takes, with a barrier behind each, and all rules that they reach, children first.
+fn children_first(
+    token_count: u32,
+    mut cells: Vec<u32>,
+    rule_count: usize,
+    bodies: Bodies,
+) -> (Vec<u32>, Bodies) {
+    let mut all = Bodies::new();
+    let mut rest = &cells[1..];
+    for _ in 0..rule_count {
+        let length = rest.iter().position(|&cell| cell == BARRIER).expect("a barrier each");
+        all.symbols.extend_from_slice(&rest[..length]);
+        all.close();
+        rest = &rest[length + 1..];
+    }
+    let before = cells.len() - rest.len();
+    cells.drain(..before);
+    all.append(&bodies);
+    drop(bodies);
+    let all = order::children_first(token_count, &mut cells, all);
+    (cells, all)
+}
+
+/// Pairs `cells` in chunks; see [`pairing::pair_up`]. Says too whether it was only one.
 fn pair_chunks(
     cells: Vec<u32>,
     first_rule: u32,
     cancel: &CancelFlag,
-) -> Result<(Vec<u32>, Bodies), Cancelled> {
+) -> Result<(Vec<u32>, Bodies, bool), Cancelled> {
     let paired = share::BUILD - share::LINES;
     if cells.len() < WORTH_CUTTING {
-        let cells = if cells.len() < 2 { vec![BARRIER; 2] } else { cells };
-        return pairing::pair_up(cells, first_rule, 1, false, cancel, paired);
+        let (cells, bodies) = pairing::pair_up(cells, first_rule, 1, false, cancel, paired)?;
+        return Ok((cells, bodies, true));
     }
-    // An even number, for two cores are the least that a machine has.
-    let chunk_count = cells.len().div_ceil(CHUNK).next_multiple_of(2);
-    let chunks: Vec<Vec<u32>> = cells
-        .chunks(cells.len().div_ceil(chunk_count))
-        .map(|chunk| [&[BARRIER], chunk, &[BARRIER]].concat())
-        .collect();
-    drop(cells);
-    let threads = rayon::current_num_threads();
-    let threads_a_chunk = (threads / chunk_count).max(1);
+    // Two at least, for two cores are the least that a machine has.
+    let chunk_count = cells.len().div_ceil(CHUNK).max(2);
+    let size = cells.len().div_ceil(chunk_count);
     let share_a_chunk = (paired - share::JOINED) / chunk_count as u64;
-    let paired: Vec<(Vec<u32>, Bodies)> = chunks
-        .into_par_iter()
+    let chunks: Vec<(Vec<u32>, Bodies)> = cells
+        .par_chunks(size)
         .map(|chunk| {
-            pairing::pair_up(chunk, first_rule, threads_a_chunk, false, cancel, share_a_chunk)
+            let chunk = [&[BARRIER], chunk, &[BARRIER]].concat();
+            pairing::pair_up(chunk, first_rule, 1, false, cancel, share_a_chunk)
         })
         .collect::<Result<_, _>>()?;
-    let (mut cells, bodies) = join(paired, first_rule);
+    drop(cells);
+    // Chunks were cut anywhere: the barriers put around them go again.
+    let pieces: Vec<Piece<'_>> = chunks
+        .iter()
+        .map(|(cells, bodies)| Piece { cells: &cells[1..cells.len() - 1], bodies })
+        .collect();
+    let (cells, bodies) = join(&pieces, first_rule);
+    Ok((cells, bodies, false))
+}
 
-    // What is left of the text, then the bodies of the rules: both are paired once more.
+/// Pairs what chunks or parts have left, and the bodies of their rules, as a whole.
+fn pair_whole(
+    mut cells: Vec<u32>,
+    bodies: Bodies,
+    first_rule: u32,
+    cancel: &CancelFlag,
+) -> Result<(Vec<u32>, Bodies), Cancelled> {
+    cancel.check()?;
     cells.reserve_exact(bodies.symbols.len() + bodies.len() + 1);
     for rule in 0..bodies.len() {
         cells.extend_from_slice(bodies.body(rule));
@@ -159,6 +205,7 @@ fn pair_chunks(
     let rule_count = bodies.len();
     drop(bodies);
     let first_new = first_rule + rule_count as u32;
+    let threads = rayon::current_num_threads();
     let (cells, new_bodies) =
         pairing::pair_up(cells, first_new, threads, true, cancel, share::JOINED)?;
     Ok(split_bodies(cells, rule_count, new_bodies))
@@ -177,54 +224,8 @@ fn split_bodies(mut cells: Vec<u32>, rule_count: usize, new_bodies: Bodies) -> (
         bodies.close();
     }
     cells.truncate(text_end + 1);
-    let before = bodies.symbols.len() as u32;
-    bodies.symbols.extend_from_slice(&new_bodies.symbols);
-    bodies.starts.extend(new_bodies.starts[1..].iter().map(|start| before + start));
+    bodies.append(&new_bodies);
     (cells, bodies)
-}
-
-/// One row of cells and one set of rules from those of the chunks; rules with equal bodies become one.
-fn join(chunks: Vec<(Vec<u32>, Bodies)>, first_rule: u32) -> (Vec<u32>, Bodies) {
-    let renumber = |symbol: u32, numbers: &[u32]| match symbol.checked_sub(first_rule) {
-        Some(rule) if symbol != BARRIER => numbers[rule as usize],
-        _ => symbol,
-    };
-    let mut joined = Bodies::new();
-    let hasher = foldhash::fast::FixedState::default();
-    let rules = chunks.iter().map(|(_, bodies)| bodies.len()).sum();
-    let mut known: HashTable<u32> = HashTable::with_capacity(rules);
-    let mut numbers_of_chunks: Vec<Vec<u32>> = Vec::with_capacity(chunks.len());
-    for (_, bodies) in &chunks {
-        let mut numbers: Vec<u32> = Vec::with_capacity(bodies.len());
-        for rule in 0..bodies.len() {
-            let start = joined.symbols.len();
-            joined
-                .symbols
-                .extend(bodies.body(rule).iter().map(|&symbol| renumber(symbol, &numbers)));
-            let body = &joined.symbols[start..];
-            let hash = hasher.hash_one(body);
-            let number = match known.find(hash, |&other| joined.body(other as usize) == body) {
-                Some(&other) => {
-                    joined.symbols.truncate(start);
-                    other
-                }
-                None => {
-                    joined.close();
-                    let number = joined.len() as u32 - 1;
-                    known.insert_unique(hash, number, |&other| {
-                        hasher.hash_one(joined.body(other as usize))
-                    });
-                    number
-                }
-            };
-            numbers.push(first_rule + number);
-        }
-        numbers_of_chunks.push(numbers);
-    }
-    // Chunks were cut anywhere: the barriers put around them go again.
-    let inside: Vec<&[u32]> = chunks.iter().map(|(chunk, _)| &chunk[1..chunk.len() - 1]).collect();
-    let cells = map_concat(&inside, |chunk, symbol| renumber(symbol, &numbers_of_chunks[chunk]));
-    (cells, joined)
 }
 
 #[cfg(test)]
@@ -241,7 +242,11 @@ mod tests {
             .chain([BARRIER])
             .collect();
         let barriers = cells.iter().filter(|&&cell| cell == BARRIER).count();
-        let (left, _) = pair_chunks(cells, 7, &CancelFlag::default()).unwrap();
+        let never = CancelFlag::default();
+        let (left, bodies, is_whole) = pair_chunks(cells, 7, &never).unwrap();
+        assert!(!is_whole);
+        assert_eq!(left.iter().filter(|&&cell| cell == BARRIER).count(), barriers);
+        let (left, _) = pair_whole(left, bodies, 7, &never).unwrap();
         assert_eq!(left.iter().filter(|&&cell| cell == BARRIER).count(), barriers);
     }
 }
