@@ -5,7 +5,7 @@ use crate::usize_of;
 use rayon::prelude::*;
 
 use super::symbol_class::{self, Meaning, RECENT};
-use super::{BLOCK, FREQUENCY_CLASSES, Symbols, dense, item_class};
+use super::{BLOCK, FREQUENCY_CLASSES, Symbols, item_class, symd, symx};
 use crate::CancelFlag;
 use crate::archive::integers;
 use crate::archive::rans::{Decoder, DecodingTable, Model, most_values};
@@ -78,7 +78,8 @@ fn decode_any(
         Symbols::Fast(section) => {
             decode_symbols(section, items, layout.symbol_count(), wanted, shares)
         }
-        Symbols::Dense(section) => dense::decode(section, items, layout, shares, cancel),
+        Symbols::Single(section) => symd::decode(section, items, layout, shares, cancel),
+        Symbols::Streams(section) => symx::decode(section, items, layout, shares, cancel),
     }
 }
 
