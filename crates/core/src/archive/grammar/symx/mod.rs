@@ -369,7 +369,6 @@ impl ItemLists for Describing<'_> {
 }
 
 /// Encodes the symbols; `introduced` are the items in the order of their introduction.
-#[expect(clippy::cast_possible_truncation, reason = "ordinals and places have 32 bits")]
 pub(super) fn encode(
     grammar: &Grammar,
     items: &[Item],
