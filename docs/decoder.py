@@ -11,6 +11,7 @@ Exit code 2 for an archive that must be rejected (12), or one that cannot be rea
 
 import argparse
 import bisect
+import copy
 import os
 import struct
 import sys
@@ -145,7 +146,7 @@ def read_sections(data):
     require(len(data) >= 64, "the archive is cut short: the header needs 64 bytes")
     version, flags, length, offset, size, table_sum, reserved, header_sum = struct.unpack("<IIQQQQQQ", data[8:64])
     require(xxh64(data[:56]) == header_sum, "damaged: checksum of the header")
-    require(version == 1, f"format version {version}, this decoder reads version 1")
+    require(version in (1, 2), f"format version {version}, this decoder reads versions 1 and 2")
     require(flags == 0 and reserved == 0, "header: it has flags that this version does not know")
     require(len(data) >= length, f"the archive is cut short: {length} bytes are needed")
     require(64 <= offset <= offset + size <= length, "header: the table of sections is outside of the file")
@@ -161,7 +162,7 @@ def read_sections(data):
         require(at % 8 == 0, f"table of sections: section {name} is at {at}, which is no multiple of 8")
         require(at >= end, f"table of sections: section {name} lies on another one")
         end = at + length
-        if name in ("INFO", "DOCS", "ORIG", "DICT", "ITEM", "SYMB", "SYMD", "ROOT", "CNTW"):
+        if name in ("INFO", "DOCS", "ORIG", "DICT", "ITEM", "SYMB", "SYMD", "SYMX", "ROOT", "CNTW"):
             alone = name in ("INFO", "DOCS", "ORIG")
             require((segment == 0xFFFFFFFF) == alone, f"table of sections: section {name} is of the wrong segment")
             key = (name, None if alone else segment)
@@ -170,6 +171,8 @@ def read_sections(data):
             require(xxh64(sections[key]) == checksum, f"damaged: checksum of section {name}")
         else:
             require(flags & 1, f"table of sections: it needs the section {name}, which this version does not know")
+    later = version == 1 and any(name == "SYMX" for name, _ in sections)
+    require(not later, "section SYMX is of a later version")
     return sections
 
 
@@ -391,11 +394,14 @@ def open_archive(data):
     for kind, segment in sections:
         known = segment is None or segment < len(segments)
         require(known, f"section {kind} is of a segment that is not there")
-    symbols, other = ("SYMD", "SYMB") if level == 1 else ("SYMB", "SYMD")
     for number in range(len(segments)):
+        symbols = "SYMB" if level == 0 else "SYMX" if ("SYMX", number) in sections else "SYMD"
         for kind in ("DICT", "ITEM", symbols, "ROOT"):
             require((kind, number) in sections, f"section {kind} is missing")
-        require((other, number) not in sections, f"section {other} is of the other level")
+        for other in ("SYMD", "SYMX") if level == 0 else ("SYMB",):
+            require((other, number) not in sections, f"section {other} is of the other level")
+        both = symbols == "SYMX" and ("SYMD", number) in sections
+        require(not both, "section SYMD is there beside SYMX")
     documents, digests = read_documents(sections["DOCS", None])
     agree = len(documents) == count and sum(document.bytes for document in documents) == text_bytes
     require(agree, "documents and summary do not agree")
@@ -625,27 +631,37 @@ STRETCH = [min(bisect.bisect_left(SQUASHED, probability) - 2047, 2047) for proba
 class Mixer:
     """Tables of estimates, and the weights that they have in decisions (10.2, 10.3)."""
 
-    def __init__(self, decisions, sizes):
-        self.decisions = decisions
+    def __init__(self, decisions, sizes, slowest, rate):
+        self.decisions, self.slowest, self.rate = decisions, slowest, rate
         self.probabilities = [[1 << 21] * size for size in sizes]
         self.counts = [bytearray(size) for size in sizes]
         self.weights = [[21299] * 5 for _ in range(5 * 32)]
 
-    def mixed(self, number, places):
+    def mixed(self, number, places, least=1):
         weights = self.weights[number]
         stretched = [STRETCH[table[place] >> 10] for table, place in zip(self.probabilities, places)]
         total = sum(value * weight for value, weight in zip(stretched, weights))
-        probability = squash(total >> 16)
+        probability = clamp(squash(total >> 16), least, 4096 - least)
         bit = self.decisions.decision(16 * probability + 8)
-        error = 6 * (4096 * bit - probability)
-        target = (1 << 22) - 1 if bit else 0
+        error = self.rate * (4096 * bit - probability)
         for index, place in enumerate(places):
             moved = weights[index] + ((stretched[index] * error + 8192) >> 14)
             weights[index] = clamp(moved, -1 << 31, (1 << 31) - 1)
-            table, counts = self.probabilities[index], self.counts[index]
-            step = (1 << 17) // (2 * counts[place] + 3)
-            table[place] += (target - table[place]) * step >> 16
-            counts[place] = min(counts[place] + 1, 255)
+            self.learn(index, place, bit)
+        return bit
+
+    def learn(self, index, place, bit):
+        table, counts = self.probabilities[index], self.counts[index]
+        step = (1 << 17) // (2 * counts[place] + 3)
+        target = (1 << 22) - 1 if bit else 0
+        table[place] += (target - table[place]) * step >> 16
+        counts[place] = min(counts[place] + 1, self.slowest)
+
+    def alone(self, index, place):
+        """A decision under one estimate (10.9)."""
+        probability = max(self.probabilities[index][place] >> 10, 1)
+        bit = self.decisions.decision(16 * probability + 8)
+        self.learn(index, place, bit)
         return bit
 
 
@@ -683,7 +699,7 @@ class DenseSymbols:
         self.decisions = Decisions(reader.take(reader.left()))
         bits = clamp(count.bit_length(), 12, 24)
         self.table_bits = [min(bits, 18), min(bits, 20), min(bits, 22), bits, bits]
-        self.mixer = Mixer(self.decisions, [1 << size for size in self.table_bits])
+        self.mixer = Mixer(self.decisions, [1 << size for size in self.table_bits], 255, 6)
         self.memory_bits = bits - 2
         self.memories = [{}, {}, {}]
         bodies = []
@@ -810,6 +826,221 @@ class DenseSymbols:
         return ordinal, group
 
 
+STREAM, FIRST_STREAM, MOST_STREAMS = 1 << 18, 1 << 16, 16
+
+
+def streams(root_length, rule_lengths):
+    """The streams of each phase (10.7): the first and last positions and rules of each, ends excluded."""
+    starts = [root_length]
+    for length in rule_lengths:
+        starts.append(starts[-1] + length)
+    last = len(rule_lengths)
+
+    def rule_at(position):
+        return max(bisect.bisect_right(starts, position) - 1, 0)
+
+    def cuts(start, end):
+        count = min(-(-(end - start) // STREAM), MOST_STREAMS)
+        return [end - (end - start) * number // count for number in range(1, count)]
+
+    phases = []
+    if starts[-1] - root_length > STREAM:
+        first = rule_at(starts[-1] - FIRST_STREAM)
+        phases.append([(starts[first], starts[last], first, last)])
+        last = first
+    phase = []
+    for start in [rule_at(cut) for cut in cuts(root_length, starts[last])] + [0]:
+        if start < last:
+            phase.append((starts[start], starts[last], start, last))
+            last = start
+    phases.append(phase)
+    ends = [root_length, *cuts(0, root_length), 0] if root_length else []
+    phases.append([(start, end, 0, 0) for end, start in zip(ends, ends[1:])])
+    return [phase for phase in phases if phase]
+
+
+class StreamSymbols:
+    """All bodies in one row, as read_symbols gives it, from the section SYMX (10.7 to 10.10)."""
+
+    def __init__(self, tokens, items, groups, root_lengths, rule_lengths):
+        self.tokens, self.items, self.groups = tokens, items, groups
+        self.root_lengths, self.rule_lengths = root_lengths, rule_lengths
+        self.group_of = dict(zip(items, groups))
+        self.known, self.heads = {}, {}
+
+    def read(self, data, expected):
+        reader = self.reader = Reader(data, "section SYMX")
+        count = reader.varint()
+        reader.require(count == expected, f"{count} symbols, where the rules have {expected}")
+        reader.require(count <= len(data) << 11, f"{count} symbols cannot be in {len(data)} bytes")
+        phases = streams(sum(self.root_lengths), self.rule_lengths)
+        introduced, parts = 0, []
+        for _ in range(sum(map(len, phases))):
+            more, length = reader.varint(), reader.varint()
+            reader.require(more <= len(self.items) - introduced, "too many introductions")
+            parts.append((introduced, introduced + more, length))
+            introduced += more
+        reader.require(introduced == len(self.items), f"{introduced} of {len(self.items)} items occur")
+        parts = iter([(start, end, reader.take(length)) for start, end, length in parts])
+        reader.finish()
+
+        longest = max((end - start for phase in phases for start, end, *_ in phase), default=0)
+        bits = clamp(longest.bit_length(), 12, 20)
+        self.table_bits = [min(bits, 14), bits, min(bits, 18), bits, bits]
+        self.memory_bits = bits - 2
+        sizes = [1 << size for size in self.table_bits]
+        learnt = Mixer(None, [*sizes, 132 * 32 * 4], 127, 10), [{}, {}, {}]
+        self.row_of_all = [None] * count
+        for phase in phases:
+            described = {}
+            for stream in phase:
+                self.mixer, self.memories = copy.deepcopy(learnt)
+                self.heads = dict(self.known)
+                self.stream(stream, *next(parts))
+                described |= self.heads
+            learnt, self.known = (self.mixer, self.memories), described
+        return self.row_of_all
+
+    def stream(self, stream, start, end, data):
+        low, high, first_rule, last_rule = stream
+        self.mixer.decisions = self.decisions = Decisions(data)
+        self.of_group = [[] for _ in range(128)]
+        for ordinal in range(start):
+            self.of_group[self.groups[ordinal]].append(ordinal)
+        self.following, self.end, self.recent = start, end, [0] * 4
+        self.before, self.second_before = INTRODUCED, INTRODUCED
+        for rule, body_start, body_end in self.bodies(low, high, first_rule, last_rule):
+            for position in reversed(range(body_start, body_end)):
+                behind = (self.row_of_all[position + 1 : min(position + 3, body_end)] + [NOTHING] * 2)[:2]
+                symbol = self.items[self.symbol(behind)]
+                described = rule is None or symbol < self.tokens or symbol > self.tokens + rule
+                self.reader.require(described, "a rule uses one that is not described yet")
+                self.reader.require(not self.decisions.ended_early(), "it ends early")
+                self.row_of_all[position] = symbol
+            if rule is not None:
+                head, second = self.row_of_all[body_start : body_start + 2]
+                token, second_token = self.first_two(head)
+                second_token = second_token if head >= self.tokens else self.first_two(second)[0]
+                self.heads[self.tokens + rule] = token, second_token
+        self.reader.require(self.following == end, "a stream introduces too little")
+        ended = self.decisions.at == len(self.decisions.data)
+        require(ended, "a mixed stream does not end where its content does")
+
+    def bodies(self, low, high, first_rule, last_rule):
+        """Rules, or nothing for a document, and what of each the stream has, from the last."""
+        if first_rule < last_rule:
+            end = high
+            for rule in reversed(range(first_rule, last_rule)):
+                yield rule, end - self.rule_lengths[rule], end
+                end -= self.rule_lengths[rule]
+        else:
+            end = sum(self.root_lengths)
+            for length in reversed(self.root_lengths):
+                yield None, max(end - length, low), min(end, high)
+                end -= length
+
+    def first_two(self, symbol):
+        if symbol < self.tokens or symbol == NOTHING:
+            return symbol, NOTHING
+        return self.heads.get(symbol, (symbol, symbol))
+
+    def row(self, kind, detail):
+        """The set of weights of a row's first place, and where the row starts in each table (10.8)."""
+        number = 4 * detail + kind
+        (next_group, second_group), second_symbol = self.next_groups, self.second_symbol
+        contexts = [
+            number,
+            mix(number, 1 << 40 | self.before << 8 | self.second_before),
+            mix(number, 2 << 40 | next_group),
+            mix(number, 3 << 40 | next_group << 8 | second_group),
+            mix(number, 4 << 40 | second_symbol),
+        ]
+        starts = [hashed(one) >> (64 - (bits - 5)) << 5 for one, bits in zip(contexts, self.table_bits)]
+        return 32 * kind, starts
+
+    def decide(self, row, place, least=1):
+        weights, starts = row
+        return self.mixer.mixed(weights + place, [start + place for start in starts], least)
+
+    def tree(self, row, start, count):
+        path = 1
+        for _ in range(count):
+            path = 2 * path + self.decide(row, start + path)
+        return path - (1 << count)
+
+    def raw(self, estimates, count):
+        predicted, path = min(count, 2), 1
+        for _ in range(predicted):
+            path = 2 * path + self.mixer.alone(5, estimates + path)
+        value = path - (1 << predicted)
+        for _ in range(count - predicted):
+            value = 2 * value + self.decisions.decision(1 << 15)
+        return value
+
+    def symbol(self, behind):
+        """The ordinal of the next symbol (10.10), given the two that follow it."""
+        following, self.second_symbol = behind
+        token, second_token = self.first_two(following)
+        if following < self.tokens:
+            second_token = self.first_two(self.second_symbol)[0]
+        self.next_groups = [128 if symbol == NOTHING else self.group_of[symbol] for symbol in behind]
+        contexts = mix(token, second_token + 1), mix(self.second_symbol, 1 << 42), mix(token, 1 << 43)
+        # Memories are dictionaries here: rows that nothing was put into are empty.
+        remembered = [
+            memory.setdefault(hashed(one) >> (64 - self.memory_bits), [])
+            for memory, one in zip(self.memories, contexts)
+        ]
+        row = self.row(0, 0)
+        if self.decide(row, 0, 16):
+            ordinal, way = self.following, INTRODUCED
+            self.reader.require(ordinal < self.end, "a stream introduces too much")
+            self.following += 1
+            self.of_group[self.groups[ordinal]].append(ordinal)
+        else:
+            ordinal, way = self.guessed(row, remembered) or self.described(row)
+        for ordinals in remembered:
+            if ordinal in ordinals:
+                ordinals.remove(ordinal)
+            ordinals.insert(0, ordinal)
+            del ordinals[4:]
+        self.second_before, self.before = self.before, way
+        self.recent = [ordinal, *self.recent[:3]]
+        return ordinal
+
+    def guessed(self, row, remembered):
+        candidates = {}
+        for number, ordinals in enumerate(remembered):
+            for place, ordinal in enumerate(ordinals):
+                candidates.setdefault(ordinal, 1 + 4 * number + place)
+        if not candidates or not self.decide(row, 13 + (len(candidates) - 1) // 4):
+            return None
+        *others, last = candidates
+        for ordinal in others:
+            if self.decide(row, candidates[ordinal]):
+                return ordinal, GUESSED
+        return last, GUESSED
+
+    def described(self, first_row):
+        high = self.tree(first_row, 24, 3)
+        way = 32 * high + self.tree(self.row(1, high), 0, 5)
+        self.reader.require(way < 132, "a symbol refers to nothing")
+        length = self.tree(self.row(2, way), 0, 5)
+        estimates = 4 * (32 * way + length)
+        if way < 4:
+            minus = self.mixer.alone(5, estimates)
+            distance = (1 << (length - 1)) + self.raw(estimates, length - 1) if length else 0
+            ordinal = self.recent[way] + (-distance if minus else distance)
+        else:
+            since = (1 << length) + self.raw(estimates, length)
+            ordinals = self.of_group[way - 4]
+            self.reader.require(since <= len(ordinals), "a symbol refers to nothing")
+            ordinal = ordinals.pop(-since)
+            if (way - 4) % 64 >= 3:
+                ordinals.append(ordinal)
+        self.reader.require(0 <= ordinal < self.following, "a symbol refers to nothing")
+        return ordinal, way
+
+
 def read_grammar(sections, number):
     """T, R, the row of all symbols, the bodies of the rules, and those of the documents (8)."""
     tokens, items, groups, rule_lengths = read_items(sections["ITEM", number])
@@ -819,7 +1050,9 @@ def read_grammar(sections, number):
     require(sum(root_lengths) < 1 << 32, "section ROOT: the root passes 2^32 symbols")
     total = sum(root_lengths) + sum(rule_lengths)
     require(total < 1 << 32, "the lengths of the rules pass 2^32")
-    if ("SYMD", number) in sections:
+    if ("SYMX", number) in sections:
+        row = StreamSymbols(tokens, items, groups, root_lengths, rule_lengths).read(sections["SYMX", number], total)
+    elif ("SYMD", number) in sections:
         row = DenseSymbols(tokens, items, groups, root_lengths, rule_lengths).read(sections["SYMD", number], total)
     else:
         row = read_symbols(sections["SYMB", number], items, groups, total)
@@ -880,8 +1113,6 @@ def segment_documents(archive, number):
     recorded = [segment.token_types, segment.words, segment.token_types, segment.rules]
     recorded += [segment.symbols, segment.root_symbols, segment.documents]
     require(found == recorded, f"segment {number} has {found} parts, recorded are {recorded}")
-    if ("CNTW", number) in archive.sections:
-        check_word_counts(archive.sections, number, tokens, words, rules, documents)
     lengths = [len(token) for token in tokens] + [0] * len(rules)
     for rule in reversed(range(len(rules))):
         lengths[count + rule] = sum(lengths[symbol] for symbol in rules[rule])
@@ -890,6 +1121,8 @@ def segment_documents(archive, number):
     total = sum(document_lengths)
     same = total == segment.text_bytes
     require(same, f"segment {number} expands to {total} bytes, recorded are {segment.text_bytes}")
+    if ("CNTW", number) in archive.sections:
+        check_word_counts(archive.sections, number, tokens, words, rules, documents)
 
     def expand(document):
         stack = [iter(document)]

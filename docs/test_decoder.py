@@ -10,13 +10,14 @@ from pathlib import Path
 import decoder
 
 HERE = Path(__file__).resolve().parent
-GOLDEN = HERE.parent / "testdata" / "golden" / "v1"
+VERSIONS = [HERE.parent / "testdata" / "golden" / version for version in ("v1", "v2")]
+GOLDEN = VERSIONS[-1]
 
 
-def manifest(name):
+def manifest(path):
     """The rows of a manifest, by archive."""
     rows = {}
-    for line in (GOLDEN / name).read_text("utf-8").split("\n")[1:-1]:
+    for line in path.read_text("utf-8").split("\n")[1:-1]:
         archive, *row = line.split("\t")
         rows.setdefault(archive, []).append(row)
     return rows
@@ -31,25 +32,27 @@ def row(document, text):
 
 class Golden(unittest.TestCase):
     def test_good_archives_are_restored(self):
-        expected = manifest("good.tsv")
-        for path in sorted((GOLDEN / "good").iterdir()):
-            with self.subTest(path.stem):
-                archive = decoder.open_archive(path.read_bytes())
-                found = [row(document, text) for document, text in decoder.restore(archive)]
-                self.assertEqual(found, expected.get(path.stem, []))
+        for version in VERSIONS:
+            expected = manifest(version / "good.tsv")
+            for path in sorted((version / "good").iterdir()):
+                with self.subTest(version=version.name, archive=path.stem):
+                    archive = decoder.open_archive(path.read_bytes())
+                    found = [row(document, text) for document, text in decoder.restore(archive)]
+                    self.assertEqual(found, expected.get(path.stem, []))
 
     def test_bad_archives_are_refused_for_the_reason_given(self):
-        expected = manifest("bad.tsv")
-        self.assertEqual({path.stem for path in (GOLDEN / "bad").iterdir()}, set(expected))
-        for name, [[error]] in expected.items():
-            with self.subTest(name):
-                with self.assertRaises(decoder.Rejected) as raised:
-                    archive = decoder.open_archive((GOLDEN / "bad" / f"{name}.tdc").read_bytes())
-                    for _ in decoder.restore(archive):
-                        pass
-                    for document in decoder.current_documents(archive):
-                        decoder.check_name(document.name)
-                self.assertIn(error, str(raised.exception))
+        for version in VERSIONS:
+            expected = manifest(version / "bad.tsv")
+            self.assertEqual({path.stem for path in (version / "bad").iterdir()}, set(expected))
+            for name, [[error]] in expected.items():
+                with self.subTest(version=version.name, archive=name):
+                    with self.assertRaises(decoder.Rejected) as raised:
+                        archive = decoder.open_archive((version / "bad" / f"{name}.tdc").read_bytes())
+                        for _ in decoder.restore(archive):
+                            pass
+                        for document in decoder.current_documents(archive):
+                            decoder.check_name(document.name)
+                    self.assertIn(error, str(raised.exception))
 
     def test_lines_are_joined_to_files(self):
         archive = decoder.open_archive((GOLDEN / "good" / "split-lines.tdc").read_bytes())

@@ -7,33 +7,40 @@ use std::path::{Path, PathBuf};
 use tadoc_engine::text::unescape;
 use tadoc_engine::{Corpus, Existing};
 
-fn folder() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden/v1")
+/// The versions of the format.
+const VERSIONS: [&str; 2] = ["v1", "v2"];
+
+fn folder(version: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/golden").join(version)
 }
 
 /// The rows of a manifest, without its header.
-fn manifest(name: &str) -> Vec<Vec<String>> {
-    let text = fs::read_to_string(folder().join(name)).unwrap();
+fn manifest(version: &str, name: &str) -> Vec<Vec<String>> {
+    let text = fs::read_to_string(folder(version).join(name)).unwrap();
     text.lines().skip(1).map(|line| line.split('\t').map(str::to_owned).collect()).collect()
 }
 
 /// The archives of a folder, by name.
-fn archives(part: &str) -> BTreeSet<String> {
-    let entries = fs::read_dir(folder().join(part)).unwrap();
+fn archives(version: &str, part: &str) -> BTreeSet<String> {
+    let entries = fs::read_dir(folder(version).join(part)).unwrap();
     entries
         .map(|entry| entry.unwrap().path().file_stem().unwrap().to_str().unwrap().to_owned())
         .collect()
 }
 
-fn path(part: &str, name: &str) -> PathBuf {
-    folder().join(part).join(format!("{name}.tdc"))
+fn path(version: &str, part: &str, name: &str) -> PathBuf {
+    folder(version).join(part).join(format!("{name}.tdc"))
 }
 
 #[test]
 fn good_archives_are_restored() {
-    let rows = manifest("good.tsv");
-    for name in archives("good") {
-        let corpus = Corpus::open(path("good", &name)).unwrap();
+    VERSIONS.into_iter().for_each(good_archives_of);
+}
+
+fn good_archives_of(version: &str) {
+    let rows = manifest(version, "good.tsv");
+    for name in archives(version, "good") {
+        let corpus = Corpus::open(path(version, "good", &name)).unwrap();
         corpus.verify(&()).unwrap_or_else(|error| panic!("{name}: {error}"));
         let documents = corpus.documents().unwrap();
         let expected: Vec<_> = rows.iter().filter(|row| row[0] == name).collect();
@@ -73,12 +80,16 @@ fn read_everything(path: &Path) -> Option<String> {
 
 #[test]
 fn bad_archives_are_refused_for_the_reason_given() {
-    let rows = manifest("bad.tsv");
+    VERSIONS.into_iter().for_each(bad_archives_of);
+}
+
+fn bad_archives_of(version: &str) {
+    let rows = manifest(version, "bad.tsv");
     let described: BTreeSet<String> = rows.iter().map(|row| row[0].clone()).collect();
-    assert_eq!(described, archives("bad"));
+    assert_eq!(described, archives(version, "bad"));
     let wrong: Vec<String> = rows
         .iter()
-        .filter_map(|row| match read_everything(&path("bad", &row[0])) {
+        .filter_map(|row| match read_everything(&path(version, "bad", &row[0])) {
             Some(error) if error.contains(&row[1]) => None,
             other => Some(format!("{}: expected {:?}, got {other:?}", row[0], row[1])),
         })

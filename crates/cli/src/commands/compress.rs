@@ -1,13 +1,16 @@
 //! `tadoc compress`: files, folders and standard input into one archive.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
-use tadoc::{CompressOptions, CompressReport, Input, NewFile, Observer, Phase, Source};
+use tadoc::{
+    CompressOptions, CompressReport, Input, NewFile, Observer, OpenOptions, Phase, Source,
+};
 
+use super::info::loading;
 use super::summary;
 use crate::arguments::{Level, Threads, examples};
 use crate::failure::{Outcome, print_warning};
@@ -112,6 +115,7 @@ struct Report<'r> {
     documents: u64,
     text_bytes: u64,
     archive_bytes: u64,
+    fast_bytes: u64,
     segments: u64,
     seconds: f64,
     skipped: Vec<SkippedReport<'r>>,
@@ -174,6 +178,7 @@ impl Compress {
             self.print_report(&report, &collected.skipped, start)?;
         }
         summary(quiet, &format!("{}: {}", self.output.display(), told(&report, start)));
+        tell_of_dense(quiet, &self.output, &report, self.level.into());
         Ok(Outcome::Done)
     }
 
@@ -210,6 +215,7 @@ impl Compress {
             documents: report.documents,
             text_bytes: report.text_bytes,
             archive_bytes: report.archive_bytes,
+            fast_bytes: report.fast_bytes,
             segments: report.segments,
             seconds: start.elapsed().as_secs_f64(),
             skipped: skipped
@@ -238,6 +244,38 @@ fn length(inputs: &[Input]) -> Option<u64> {
     lengths.sum()
 }
 
+/// A dense archive that is not this much smaller than a fast one is not worth its loading.
+const LEAST_SAVED: u64 = 5;
+
+/// What loading a dense archive costs, and whether it is worth that.
+pub fn tell_of_dense(quiet: bool, output: &Path, report: &CompressReport, level: tadoc::Level) {
+    if level != tadoc::Level::Dense {
+        return;
+    }
+    // What was written into a pipe or device cannot be opened.
+    if let Ok(corpus) = OpenOptions::new().open(&[output])
+        && let Some(loading) = corpus.archives().find_map(|(_, archive)| loading(&archive.info()))
+    {
+        summary(quiet, &format!("loading it takes {loading}"));
+    }
+    if let Some(advice) = advice(report) {
+        summary(quiet, &advice);
+    }
+}
+
+/// Suggests the other level where this one saves little.
+fn advice(report: &CompressReport) -> Option<String> {
+    let (dense, fast) = (report.archive_bytes, report.fast_bytes);
+    let enough = u128::from(dense) * 100 <= u128::from(fast) * u128::from(100 - LEAST_SAVED);
+    (!enough).then(|| {
+        format!(
+            "level dense saves less than {LEAST_SAVED}% here: --level fast takes about {} and loads \
+             many times as fast",
+            units::size(fast)
+        )
+    })
+}
+
 /// What came of it, in a line.
 pub fn told(report: &CompressReport, start: Instant) -> String {
     format!(
@@ -248,4 +286,26 @@ pub fn told(report: &CompressReport, start: Instant) -> String {
         units::share(report.archive_bytes, report.text_bytes),
         units::duration(start.elapsed())
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fast_is_suggested_where_dense_saves_little() {
+        let report = |archive_bytes, fast_bytes| CompressReport {
+            documents: 1,
+            text_bytes: 1 << 20,
+            archive_bytes,
+            fast_bytes,
+            segments: 1,
+            grown: Vec::new(),
+            unreadable: Vec::new(),
+        };
+        assert_eq!(advice(&report(95_000, 100_000)), None);
+        let told = advice(&report(95_001, 100_000)).unwrap();
+        assert!(told.contains("--level fast takes about 97.7 KiB"), "{told}");
+        assert_eq!(advice(&report(0, 0)), None);
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
+use std::time::Duration;
 
 use clap::Args;
 use serde::Serialize;
@@ -59,8 +60,18 @@ struct Report {
     symbols: u64,
     root_symbols: u64,
     depth: u64,
+    /// What loading a dense archive takes.
+    dense: Option<Dense>,
     segments: Vec<Segment>,
     sections: Vec<Section>,
+}
+
+#[derive(Debug, Serialize)]
+struct Dense {
+    /// Symbols to decode.
+    symbols: u64,
+    /// Streams of them that can be decoded side by side, at most.
+    streams: u64,
 }
 
 #[derive(Debug, Serialize)]
@@ -111,6 +122,35 @@ impl Info {
     }
 }
 
+fn dense(info: &tadoc::Info) -> Option<Dense> {
+    let symbols = info.segments.iter().map(|segment| segment.symbols).sum();
+    info.dense_streams().map(|streams| Dense { symbols, streams })
+}
+
+/// What loading a dense archive takes, for people.
+pub fn loading(info: &tadoc::Info) -> Option<String> {
+    dense(info).map(|dense| loading_of(&dense))
+}
+
+/// Seconds that a symbol takes on one thread of a usual machine: of several streams, and of one.
+const SYMBOL_SECONDS: f64 = 0.5e-6;
+const SYMBOL_SECONDS_ALONE: f64 = 1.6e-6;
+
+fn loading_of(Dense { symbols, streams }: &Dense) -> String {
+    let symbol = if *streams > 1 { SYMBOL_SECONDS } else { SYMBOL_SECONDS_ALONE };
+    let on = |threads: u64| {
+        let seconds = *symbols as f64 * symbol / threads as f64;
+        units::duration(Duration::from_secs_f64(seconds))
+    };
+    let streams = *streams;
+    let side_by_side = if streams > 1 {
+        format!("on 1 thread and {} on {streams} or more", on(streams))
+    } else {
+        "on any number of threads".into()
+    };
+    format!("about {} {side_by_side}, for {}", on(1), units::counted(*symbols, "symbol"))
+}
+
 /// The figures for people.
 pub fn for_people(archive: &Path, info: &tadoc::Info) -> String {
     text(&Report::new(archive, info, None))
@@ -151,6 +191,7 @@ impl Report {
             symbols: sum(|segment| segment.symbols),
             root_symbols: sum(|segment| segment.root_symbols),
             depth: info.segments.iter().map(|segment| segment.depth).max().unwrap_or(0),
+            dense: dense(info),
             segments: info
                 .segments
                 .iter()
@@ -225,6 +266,9 @@ fn text(report: &Report) -> String {
             units::count(report.root_symbols)
         ),
     );
+    if let Some(dense) = &report.dense {
+        line("loading", loading_of(dense));
+    }
     line("segments", units::count(report.segments.len() as u64));
     line(
         "format",
@@ -259,7 +303,7 @@ fn content(kind: &str) -> &'static str {
         "DOCS" => "documents: names, lengths, times, digests",
         "DICT" => "dictionary",
         "ITEM" => "grammar: items (tokens and rules)",
-        "SYMB" | "SYMD" => "grammar: symbols",
+        "SYMB" | "SYMD" | "SYMX" => "grammar: symbols",
         "CNTW" => "counts of words",
         "ORIG" => "origin: what names are relative to",
         "ROOT" => "grammar: ends of documents",
@@ -325,6 +369,25 @@ mod tests {
         assert_eq!(report["bits_per_byte"], 2.0);
         assert_eq!(report["segments"][1]["depth"], 5);
         assert_eq!(report["sections"][0]["segment"], serde_json::Value::Null);
+    }
+
+    #[test]
+    fn loading_is_told_of_dense_archives() {
+        let mut info = info();
+        assert!(!for_people(Path::new("c.tdc"), &info).contains("loading"));
+        info.level = tadoc::Level::Dense;
+        for segment in &mut info.segments {
+            (segment.symbols, segment.root_symbols) = (10_000_000, 9_000_000);
+        }
+        let of = |info: &tadoc::Info| for_people(Path::new("c.tdc"), info);
+        let alone = "loading    about 32.0 s on any number of threads, for 20,000,000 symbols";
+        assert!(of(&info).contains(alone), "{}", of(&info));
+        info.sections[1].kind = "SYMX".into();
+        let told = "loading    about 10.0 s on 1 thread and 625 ms on 16 or more, for 20,000,000";
+        assert!(of(&info).contains(told), "{}", of(&info));
+        let report = serde_json::to_value(Report::new(Path::new("c.tdc"), &info, None)).unwrap();
+        assert_eq!(report["dense"]["streams"], 16);
+        assert_eq!(report["dense"]["symbols"], 20_000_000);
     }
 
     #[test]

@@ -6,7 +6,7 @@ use std::time::Instant;
 use clap::{Args, ValueHint};
 use tadoc::OpenOptions;
 
-use super::compress::told;
+use super::compress::{tell_of_dense, told};
 use super::summary;
 use crate::arguments::{Level, examples};
 use crate::failure::Outcome;
@@ -49,6 +49,7 @@ impl Transcode {
         progress.finish();
         let report = report?;
         summary(quiet, &format!("{}: {}", self.output.display(), told(&report, start)));
+        tell_of_dense(quiet, &self.output, &report, level);
         Ok(Outcome::Done)
     }
 }

@@ -10,8 +10,8 @@ use crate::error::{Error, Result};
 /// First bytes of every archive. The first is not ASCII and line ends of both kinds follow, so that a
 /// transfer which takes it for text is noticed.
 pub(super) const MAGIC: [u8; 8] = *b"\x89TDC\r\n\x1a\n";
-/// The version of the format that is written, and the highest that is read.
-pub(super) const VERSION: u32 = 1;
+/// The version of the format that is written, and the highest that is read; the lowest is 1.
+pub(super) const VERSION: u32 = 2;
 pub(super) const HEADER_BYTES: usize = 64;
 /// Sections start at multiples of this, so that later versions may map them.
 pub(super) const ALIGNMENT: u64 = 8;
@@ -51,8 +51,10 @@ impl Kind {
     pub const ITEM: Self = Self(*b"ITEM");
     /// The symbols of a segment's grammar.
     pub const SYMB: Self = Self(*b"SYMB");
-    /// The symbols of a segment's grammar, coded adaptively.
+    /// The symbols of a segment's grammar, coded adaptively, as version 1 has them.
     pub const SYMD: Self = Self(*b"SYMD");
+    /// The symbols of a segment's grammar, coded adaptively in streams.
+    pub const SYMX: Self = Self(*b"SYMX");
     /// How a segment's root is cut into documents.
     pub const ROOT: Self = Self(*b"ROOT");
     /// How often each word of a segment occurs.
@@ -69,8 +71,8 @@ impl Kind {
     }
 
     fn is_of_segment(self) -> bool {
-        [Self::DICT, Self::ITEM, Self::SYMB, Self::SYMD, Self::ROOT, Self::CNTW].contains(&self)
-            || self.is_index()
+        let of_grammar = [Self::ITEM, Self::SYMB, Self::SYMD, Self::SYMX, Self::ROOT];
+        of_grammar.contains(&self) || [Self::DICT, Self::CNTW].contains(&self) || self.is_index()
     }
 
     /// Whether no answer depends on it, so that a reader may pass over it.
@@ -115,6 +117,8 @@ impl Section {
 /// Where the table of sections is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Header {
+    /// The version of the format.
+    pub(super) version: u32,
     pub(super) file_bytes: u64,
     pub(super) table_offset: u64,
     pub(super) table_bytes: u64,
@@ -125,7 +129,7 @@ impl Header {
     pub(super) fn to_bytes(self) -> [u8; HEADER_BYTES] {
         let mut bytes = Vec::with_capacity(HEADER_BYTES);
         bytes.extend_from_slice(&MAGIC);
-        bytes.extend_from_slice(&VERSION.to_le_bytes());
+        bytes.extend_from_slice(&self.version.to_le_bytes());
         bytes.extend_from_slice(&0_u32.to_le_bytes());
         for field in [self.file_bytes, self.table_offset, self.table_bytes, self.table_checksum, 0]
         {
@@ -153,6 +157,7 @@ impl Header {
         let version = reader.u32()?;
         let flags = reader.u32()?;
         let header = Self {
+            version,
             file_bytes: reader.u64()?,
             table_offset: reader.u64()?,
             table_bytes: reader.u64()?,

@@ -1,7 +1,7 @@
 //! The second entropy coder of the format: binary decisions, each predicted by several adaptive estimates
 //! that a small network weighs against each other (context mixing, after M. Mahoney's PAQ family).
 //!
-//! It learns as it goes, on both sides alike: no model is stored, and nothing can be decoded out of order.
+//! It learns as it goes, on both sides alike: no model is stored, and a stream can only be decoded in order.
 //! All arithmetic is on integers, so that every machine decodes the same. Cost: a row of memory for
 //! each estimate of a decision.
 
@@ -13,6 +13,14 @@ use crate::error::{Error, Result};
 /// `probability` is that of a one, in units of 2^-16, neither 0 nor 2^16.
 pub(crate) trait BitCoder {
     fn code(&mut self, bit: bool, probability: u32) -> bool;
+
+    /// Codes bits at even odds, the highest of `count` first.
+    #[inline(always)]
+    fn bits(&mut self, value: u32, count: u32) -> u32 {
+        let even = 1 << 15;
+        let bit = |index| value >> index & 1 == 1;
+        (0..count).rev().fold(0, |coded, index| coded << 1 | u32::from(self.code(bit(index), even)))
+    }
 }
 
 /// Writes decisions.
@@ -138,24 +146,41 @@ fn squash(value: i32) -> i32 {
     (LOGISTIC[index] * (128 - weight) + LOGISTIC[index + 1] * weight + 64) >> 7
 }
 
+/// A number for each probability, or for each value of the logistic domain and one before it.
+type Table = [i16; 1 << PROBABILITY_BITS];
+
+/// [`squash`] of all values from -2048 on.
+static SQUASH: LazyLock<Table> =
+    LazyLock::new(|| std::array::from_fn(|value| squash(value as i32 - DOMAIN - 1) as i16));
+
 /// From a probability below 4096 to the logistic domain: the inverse of [`squash`].
-static STRETCH: LazyLock<Vec<i16>> = LazyLock::new(|| {
-    let mut table = Vec::with_capacity(1 << PROBABILITY_BITS);
+static STRETCH: LazyLock<Table> = LazyLock::new(|| {
+    let mut table = [DOMAIN as i16; 1 << PROBABILITY_BITS];
+    let mut next = 0;
     for value in -DOMAIN..=DOMAIN {
-        while table.len() <= squash(value) as usize {
-            table.push(value as i16);
+        while next <= squash(value) as usize {
+            table[next] = value as i16;
+            next += 1;
         }
     }
-    table.resize(1 << PROBABILITY_BITS, DOMAIN as i16);
     table
 });
 
-/// An adaptive estimate: the probability of a one in the high 22 bits, how often it was told in the low 10.
+/// An adaptive estimate: the probability of a one in the high 22 bits, how often it was told in the low 8.
 #[derive(Clone, Copy)]
 pub(crate) struct Estimate(u32);
 
-/// Estimates move by `1 / (count + 1.5)`, and never slower than at this count.
+/// No estimate moves slower than at this count.
 const SLOWEST: u32 = 255;
+
+/// How fast estimates and weights move.
+#[derive(Clone, Copy)]
+pub(crate) struct Pace {
+    /// Estimates move by `1 / (count + 1.5)`, and never slower than at this count, at most 255.
+    pub(crate) slowest: u32,
+    /// Weights move by this, in units of 2^-14.
+    pub(crate) rate: i32,
+}
 
 /// `2^16 / (count + 1.5)`.
 static STEPS: LazyLock<[u32; SLOWEST as usize + 1]> =
@@ -170,60 +195,83 @@ impl Estimate {
     }
 
     #[inline(always)]
-    fn update(&mut self, bit: bool, steps: &[u32; SLOWEST as usize + 1]) {
-        let count = self.0 & 1023;
+    fn update(&mut self, bit: bool, slowest: u32, steps: &[u32; SLOWEST as usize + 1]) {
+        let count = self.0 & SLOWEST;
         let probability = i64::from(self.0 >> 10);
         let target = if bit { (1 << 22) - 1 } else { 0 };
         let distance = (target - probability) * i64::from(steps[count as usize]);
         let moved = probability + (distance >> 16);
-        self.0 = (moved as u32) << 10 | (count + 1).min(SLOWEST);
+        self.0 = (moved as u32) << 10 | (count + 1).min(slowest);
     }
 }
 
 /// Weighs `N` estimates of a decision; several sets of weights, for decisions of several kinds.
+#[derive(Clone)]
 pub(crate) struct Mixer<const N: usize> {
     weights: Vec<[i32; N]>,
-    stretch: &'static [i16],
+    squash: &'static Table,
+    stretch: &'static Table,
     steps: &'static [u32; SLOWEST as usize + 1],
+    pace: Pace,
 }
 
 /// Weights are in units of 2^-16.
 const WEIGHT_BITS: u32 = 16;
-/// How fast weights move.
-const RATE: i32 = 6;
 
 impl<const N: usize> Mixer<N> {
-    pub(crate) fn new(sets: usize) -> Self {
+    pub(crate) fn new(sets: usize, pace: Pace) -> Self {
         let start = (1 << WEIGHT_BITS) / N as i32 + (1 << (WEIGHT_BITS - 3));
-        Self { weights: vec![[start; N]; sets], stretch: &STRETCH, steps: &STEPS }
+        Self {
+            weights: vec![[start; N]; sets],
+            squash: &SQUASH,
+            stretch: &STRETCH,
+            steps: &STEPS,
+            pace,
+        }
     }
 
-    /// Codes a decision with the estimates that `places` give in their tables, and lets all learn from it.
-    #[inline]
+    /// Codes a decision with these estimates and this set of weights, and lets all learn from it. No
+    /// probability is below `least`, in units of 2^-12.
+    #[inline(always)]
     pub(crate) fn code(
         &mut self,
         coder: &mut impl BitCoder,
         bit: bool,
         set: usize,
-        tables: &mut [Vec<Estimate>; N],
-        places: [usize; N],
+        estimates: [&mut Estimate; N],
+        least: i32,
     ) -> bool {
         let weights = &mut self.weights[set];
         let mut stretched = [0_i32; N];
         let mut sum = 0_i64;
         for index in 0..N {
-            stretched[index] = self.stretch[tables[index][places[index]].probability()].into();
+            stretched[index] = self.stretch[estimates[index].probability()].into();
             sum += i64::from(stretched[index]) * i64::from(weights[index]);
         }
-        let probability = squash((sum >> WEIGHT_BITS).clamp(-2047, 2047) as i32);
+        let value = (sum >> WEIGHT_BITS).clamp(-i64::from(DOMAIN), DOMAIN.into()) as i32;
+        let probability = i32::from(self.squash[(value + DOMAIN + 1) as usize]);
+        let probability = probability.clamp(least, (1 << PROBABILITY_BITS) - least);
         let bit = coder.code(bit, (probability as u32) << 4 | 8);
-        let error = ((i32::from(bit) << PROBABILITY_BITS) - probability) * RATE;
-        for index in 0..N {
+        let error = ((i32::from(bit) << PROBABILITY_BITS) - probability) * self.pace.rate;
+        for (index, estimate) in estimates.into_iter().enumerate() {
             // A weight moves by one even when all goes as foretold: 2^31 decisions would take it around.
             let step = (stretched[index] * error + (1 << 13)) >> 14;
             weights[index] = weights[index].saturating_add(step);
-            tables[index][places[index]].update(bit, self.steps);
+            estimate.update(bit, self.pace.slowest, self.steps);
         }
+        bit
+    }
+
+    /// Codes a decision with one estimate alone, which learns from it.
+    #[inline]
+    pub(crate) fn code_alone(
+        &self,
+        coder: &mut impl BitCoder,
+        bit: bool,
+        estimate: &mut Estimate,
+    ) -> bool {
+        let bit = coder.code(bit, (estimate.probability().max(1) as u32) << 4 | 8);
+        estimate.update(bit, self.pace.slowest, self.steps);
         bit
     }
 }
@@ -231,6 +279,8 @@ impl<const N: usize> Mixer<N> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const PACE: Pace = Pace { slowest: SLOWEST, rate: 6 };
 
     #[test]
     fn stretch_is_the_inverse_of_squash() {
@@ -243,13 +293,13 @@ mod tests {
 
     #[test]
     fn weights_stop_at_their_limits() {
-        let mut mixer = Mixer::<1>::new(1);
-        let mut tables = [vec![Estimate(u32::MAX << 10)]];
+        let mut mixer = Mixer::<1>::new(1, PACE);
+        let mut estimate = Estimate(u32::MAX << 10);
         mixer.weights[0] = [i32::MAX];
-        assert!(mixer.code(&mut BitEncoder::new(), true, 0, &mut tables, [0]));
+        assert!(mixer.code(&mut BitEncoder::new(), true, 0, [&mut estimate], 1));
         assert_eq!(mixer.weights[0], [i32::MAX]);
         mixer.weights[0] = [i32::MIN];
-        assert!(!mixer.code(&mut BitEncoder::new(), false, 0, &mut tables, [0]));
+        assert!(!mixer.code(&mut BitEncoder::new(), false, 0, [&mut estimate], 1));
         assert_eq!(mixer.weights[0], [i32::MIN]);
     }
 
@@ -264,12 +314,16 @@ mod tests {
                     (self.0)(bit, probability)
                 }
             }
-            let mut mixer = Mixer::<2>::new(1);
+            let mut mixer = Mixer::<2>::new(1, PACE);
             let mut tables = [vec![Estimate::EVEN; 7], vec![Estimate::EVEN; 1]];
             let mut coder = Coder(coder);
             bits.iter()
                 .enumerate()
-                .map(|(index, &bit)| mixer.code(&mut coder, bit, 0, &mut tables, [index % 7, 0]))
+                .map(|(index, &bit)| {
+                    let [first, second] = &mut tables;
+                    let estimates = [&mut first[index % 7], &mut second[0]];
+                    mixer.code(&mut coder, bit, 0, estimates, 1)
+                })
                 .collect()
         };
         let mut encoder = BitEncoder::new();

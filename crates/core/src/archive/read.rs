@@ -9,9 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use memmap2::Mmap;
 
-use super::container::{
-    HEADER_BYTES, Header, Kind, Section, VERSION, checksum, number_of, parse_table,
-};
+use super::container::{HEADER_BYTES, Header, Kind, Section, checksum, number_of, parse_table};
 use super::dictionary::Dictionary;
 use super::documents::{self, DocumentTable};
 use super::grammar::{self, CodedGrammar, Symbols};
@@ -183,7 +181,8 @@ impl Archive {
         let mut next = 0_u64;
         let mut text_bytes = 0_u64;
         for (number, segment) in summary.segments.iter().enumerate() {
-            for kind in [Kind::DICT, Kind::ITEM, self.symbol_kind(), Kind::ROOT] {
+            let symbols = self.symbol_kind(Some(number_of(number)));
+            for kind in [Kind::DICT, Kind::ITEM, symbols, Kind::ROOT] {
                 if !there.contains(&(kind, Some(number_of(number)))) {
                     return Err(missing(kind));
                 }
@@ -199,12 +198,22 @@ impl Archive {
             next = first.saturating_add(segment.documents);
             text_bytes = text_bytes.saturating_add(segment.text_bytes);
         }
-        let other = match summary.level {
-            Level::Fast => Kind::SYMD,
-            Level::Dense => Kind::SYMB,
+        let others = match summary.level {
+            Level::Fast => [Kind::SYMD, Kind::SYMX].as_slice(),
+            Level::Dense => &[Kind::SYMB],
         };
-        if self.sections.iter().any(|section| section.kind == other) {
-            return Err(Error::malformed(format!("section {other} is of the other level")));
+        if let Some(Section { kind, .. }) =
+            self.sections.iter().find(|section| others.contains(&section.kind))
+        {
+            return Err(Error::malformed(format!("section {kind} is of the other level")));
+        }
+        for section in self.sections.iter().filter(|section| section.kind == Kind::SYMX) {
+            if self.header.version < 2 {
+                return Err(Error::malformed("section SYMX is of a later version"));
+            }
+            if there.contains(&(Kind::SYMD, section.segment)) {
+                return Err(Error::malformed("section SYMD is there beside SYMX"));
+            }
         }
         if text_bytes > MOST_TEXT {
             return Err(Error::malformed(format!("{text_bytes} bytes of text are too many")));
@@ -215,10 +224,11 @@ impl Archive {
         Ok(())
     }
 
-    /// The kind of section that has the symbols.
-    fn symbol_kind(&self) -> Kind {
+    /// The kind of section that has the symbols of a segment.
+    fn symbol_kind(&self, segment: Option<u32>) -> Kind {
         match self.summary.level {
             Level::Fast => Kind::SYMB,
+            Level::Dense if self.has(Kind::SYMX, segment) => Kind::SYMX,
             Level::Dense => Kind::SYMD,
         }
     }
@@ -295,7 +305,7 @@ impl Archive {
             bytes: section.bytes,
         });
         Info {
-            version: VERSION,
+            version: self.header.version,
             lexer: summary.lexer,
             builder: summary.builder,
             level: summary.level,
@@ -361,18 +371,18 @@ impl Archive {
     pub fn root(&self, segment: usize) -> Result<Counted<SpillVec<u32>>> {
         let number = Some(number_of(segment));
         let items = self.section(Kind::ITEM, number)?;
-        let symbols = self.section(self.symbol_kind(), number)?;
+        let (kind, symbols) = self.symbols(number)?;
         let root = self.section(Kind::ROOT, number)?;
-        let root = grammar::decode_root(&items, self.symbols(&symbols), &root, &self.budget)?;
+        let symbols = coded_symbols(kind, &symbols);
+        let root = grammar::decode_root(&items, symbols, &root, &self.budget)?;
         self.check_figures(segment, [root.len() as u64], |info| [info.root_symbols])?;
         Ok(root)
     }
 
-    fn symbols<'s>(&self, section: &'s [u8]) -> Symbols<'s> {
-        match self.summary.level {
-            Level::Fast => Symbols::Fast(section),
-            Level::Dense => Symbols::Dense(section),
-        }
+    /// The section of the symbols of a segment.
+    fn symbols(&self, segment: Option<u32>) -> Result<(Kind, SpillVec<u8>)> {
+        let kind = self.symbol_kind(segment);
+        Ok((kind, self.section(kind, segment)?))
     }
 
     /// Decodes the grammar of a segment, on all threads.
@@ -383,9 +393,9 @@ impl Archive {
     fn grammar_unless(&self, segment: usize, cancel: &CancelFlag) -> Result<Grammar> {
         let number = Some(number_of(segment));
         let items = self.section(Kind::ITEM, number)?;
-        let symbols = self.section(self.symbol_kind(), number)?;
+        let (kind, symbols) = self.symbols(number)?;
         let root = self.section(Kind::ROOT, number)?;
-        let symbols = self.symbols(&symbols);
+        let symbols = coded_symbols(kind, &symbols);
         let grammar = grammar::decode(&items, symbols, &root, &self.budget, cancel)?;
         let found = [
             grammar.token_count().into(),
@@ -465,5 +475,14 @@ impl Archive {
             self.read_section(section)?;
         }
         Ok(self.sections.len() as u64)
+    }
+}
+
+/// The symbols in a section of that kind.
+fn coded_symbols(kind: Kind, section: &[u8]) -> Symbols<'_> {
+    match kind {
+        Kind::SYMX => Symbols::Streams(section),
+        Kind::SYMD => Symbols::Single(section),
+        _ => Symbols::Fast(section),
     }
 }

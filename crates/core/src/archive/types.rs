@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use super::grammar::streams_side_by_side;
+
 /// How an archive is encoded: two levels of one format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Level {
@@ -27,6 +29,22 @@ impl Level {
         match self {
             Self::Fast => 0,
             Self::Dense => 4_000_000,
+        }
+    }
+}
+
+impl Info {
+    /// At the level `dense`, how many streams of symbols can be decoded side by side, at the most.
+    pub fn dense_streams(&self) -> Option<u64> {
+        let kind = |kind: &str| self.sections.iter().any(|section| section.kind == kind);
+        let segments = self.segments.iter().map(|segment| {
+            let rules = segment.symbols.saturating_sub(segment.root_symbols);
+            streams_side_by_side(segment.root_symbols, rules)
+        });
+        match self.level {
+            Level::Fast => None,
+            Level::Dense if kind("SYMX") => Some(segments.max().unwrap_or(0).max(1)),
+            Level::Dense => Some(1),
         }
     }
 }

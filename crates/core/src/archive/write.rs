@@ -3,7 +3,9 @@
 use std::io::{Seek, Write};
 use std::path::Path;
 
-use super::container::{ALIGNMENT, HEADER_BYTES, Header, Kind, Section, checksum, write_table};
+use super::container::{
+    ALIGNMENT, HEADER_BYTES, Header, Kind, Section, VERSION, checksum, write_table,
+};
 use super::dictionary::{self, Dictionary, Entry, Forms};
 use super::documents::DocumentTable;
 use super::grammar::{self, EncodedSymbols};
@@ -101,6 +103,8 @@ pub struct ArchiveWriter {
     position: u64,
     sections: Vec<Section>,
     segments: u32,
+    /// Bytes that the symbols of its segments take, and those that they take at the level fast.
+    symbol_bytes: [u64; 2],
     /// The edits that it is to have, and the lock of the archive that they are taken from.
     edits: Option<(Journal, ArchiveLock)>,
 }
@@ -118,7 +122,8 @@ impl ArchiveWriter {
 
     fn into(file: NewFile) -> Result<Self> {
         let (sections, segments) = (Vec::new(), 0);
-        let mut writer = Self { file, position: 0, sections, segments, edits: None };
+        let symbol_bytes = [0; 2];
+        let mut writer = Self { file, position: 0, sections, segments, symbol_bytes, edits: None };
         writer.write(&[0; HEADER_BYTES])?;
         Ok(writer)
     }
@@ -186,14 +191,21 @@ impl ArchiveWriter {
         Ok(self.segments - 1)
     }
 
+    /// Bytes that the symbols of the segments so far take, and those that they take at the level `fast`.
+    pub fn symbol_bytes(&self) -> [u64; 2] {
+        self.symbol_bytes
+    }
+
     /// Appends a segment.
     pub fn add_segment(&mut self, segment: &EncodedSegment) -> Result<()> {
         let number = Some(self.next_segment()?);
+        self.symbol_bytes[0] += segment.grammar.symbols.bytes();
+        self.symbol_bytes[1] += segment.grammar.fast_symbols;
         self.add_section(Kind::DICT, number, &segment.dictionary.section)?;
         self.add_section(Kind::ITEM, number, &segment.grammar.items)?;
         match &segment.grammar.symbols {
             EncodedSymbols::Fast(symbols) => self.add_section(Kind::SYMB, number, symbols)?,
-            EncodedSymbols::Dense(symbols) => self.add_section(Kind::SYMD, number, symbols)?,
+            EncodedSymbols::Dense(symbols) => self.add_section(Kind::SYMX, number, symbols)?,
         }
         self.add_section(Kind::ROOT, number, &segment.grammar.root)?;
         self.add_section(Kind::CNTW, number, &segment.word_counts)
@@ -223,6 +235,7 @@ impl ArchiveWriter {
     pub(super) fn finish_sections(mut self, replace: bool) -> Result<u64> {
         let bytes = write_table(&self.sections);
         let header = Header {
+            version: VERSION,
             file_bytes: self.position + bytes.len() as u64,
             table_offset: self.position,
             table_bytes: bytes.len() as u64,

@@ -154,6 +154,8 @@ pub struct CompressReport {
     pub documents: u64,
     pub text_bytes: u64,
     pub archive_bytes: u64,
+    /// About what the archive would take at the level `fast`; at that level, what it takes.
+    pub fast_bytes: u64,
     pub segments: u64,
     /// Files that grew while they were read; what was there when they were opened is in the archive.
     pub grown: Vec<PathBuf>,
@@ -230,6 +232,7 @@ pub fn compress(
         origin,
     };
     let _lock = lock_to_replace(output, options.force)?;
+    let [symbols, fast_symbols] = writer.symbol_bytes();
     let archive_bytes = writer.finish(&table, &summary, options.force)?;
     grown.sort();
     grown.dedup();
@@ -237,6 +240,7 @@ pub fn compress(
         documents: summary.documents,
         text_bytes: summary.text_bytes,
         archive_bytes,
+        fast_bytes: (archive_bytes + fast_symbols).saturating_sub(symbols),
         segments: summary.segments.len() as u64,
         grown,
         unreadable: unreadable.into_iter().map(|left_out| (left_out.path, left_out.why)).collect(),
@@ -530,11 +534,13 @@ pub fn transcode_with(
         writer.add_segment(&encoded?)?;
         watch.built();
     }
+    let [symbols, fast_symbols] = writer.symbol_bytes();
     let archive_bytes = writer.finish(&table, &summary, force)?;
     Ok(CompressReport {
         documents: summary.documents,
         text_bytes: summary.text_bytes,
         archive_bytes,
+        fast_bytes: (archive_bytes + fast_symbols).saturating_sub(symbols),
         segments: summary.segments.len() as u64,
         grown: Vec::new(),
         unreadable: Vec::new(),

@@ -77,7 +77,7 @@ pub fn parse(kind: &[u8; 4], bytes: &[u8]) -> Option<Vec<Field>> {
             fields.extend([Field::Number(reader.number()?), Field::Number(reader.number()?)]);
             fields.push(Field::Bytes(reader.0.to_vec()));
         }
-        b"SYMB" | b"SYMD" | b"CNTW" => {
+        b"SYMB" | b"SYMD" | b"SYMX" | b"CNTW" => {
             fields.push(Field::Number(reader.number()?));
             fields.push(Field::Bytes(reader.0.to_vec()));
         }

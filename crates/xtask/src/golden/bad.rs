@@ -93,7 +93,7 @@ fn files(good: &[u8], add: &mut impl FnMut(&str, &str, Vec<u8>)) {
 
     let unknown = "flags that this version does not know";
     add("version-0", "format version 0", edited(&|container| container.version = 0));
-    add("version-2", "format version 2", edited(&|container| container.version = 2));
+    add("version-3", "format version 3", edited(&|container| container.version = 3));
     add("header-flags", unknown, edited(&|container| container.flags = 1));
     let xtra = Section { kind: *b"XTRA", segment: NO_SEGMENT, flags: 0, bytes: b"new".to_vec() };
     let needed = "needs the section XTRA";
@@ -511,7 +511,9 @@ fn grammars(work: &Path, add: &mut impl FnMut(&str, &str, Vec<u8>)) -> Result<()
     let body = symbols(4, 3, &model, &stream(&[class(0), class(0), class(0), class(1)]));
     let mut dense = Container::parse(&edited_dense(work)?);
     dense.section(b"ITEM").bytes = itself.clone();
-    dense.section(b"SYMD").bytes = [varint(4), vec![0; 12]].concat();
+    // One stream of the rule and one of the root.
+    let lengths = [varint(4), varint(3), varint(12), varint(0), varint(4)].concat();
+    dense.section(b"SYMX").bytes = [lengths, vec![0; 16]].concat();
     add("dense-rule-of-itself", "uses one that is not described yet", dense.to_bytes());
     let cycle = replaced(work, &[(b"ITEM", itself), (b"SYMB", body)])?;
     add("rule-of-itself", "a rule may use only rules of a higher number", cycle);
@@ -528,21 +530,17 @@ fn dense(work: &Path, add: &mut impl FnMut(&str, &str, Vec<u8>)) -> Result<()> {
         edit(&mut container);
         container.to_bytes()
     };
+    // The stream of the rules is the last in the section.
     let symbols = |edit: &dyn Fn(&mut Vec<u8>)| {
-        edited(&|container| edit(&mut container.section(b"SYMD").bytes))
+        edited(&|container| edit(&mut container.section(b"SYMX").bytes))
     };
     let cut = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() - 1);
-    add("dense-cut-by-one", "section SYMD: it ends early", symbols(&cut));
+    let announced = "are announced where";
+    add("dense-cut-by-one", announced, symbols(&cut));
     let half = |bytes: &mut Vec<u8>| bytes.truncate(bytes.len() / 2);
-    add("dense-cut-in-half", "section SYMD: it ends early", symbols(&half));
-    add("dense-cut-to-nothing", "section SYMD: it ends early", symbols(&|bytes| bytes.truncate(1)));
-    let end = "a mixed stream does not end where its content does";
-    add("dense-goes-on", end, symbols(&|bytes| bytes.push(0)));
-    add(
-        "dense-flipped",
-        "section SYMD: a symbol refers to nothing",
-        symbols(&|bytes| bytes[3] ^= 1),
-    );
+    add("dense-cut-in-half", announced, symbols(&half));
+    add("dense-cut-to-nothing", "section SYMX: ", symbols(&|bytes| bytes.truncate(1)));
+    add("dense-goes-on", "section SYMX: 1 bytes follow its end", symbols(&|bytes| bytes.push(0)));
     let count = symbols(&|bytes| bytes[0] += 1);
     add("dense-symbol-count", "symbols, where the rules have", count);
 
@@ -555,34 +553,63 @@ fn dense(work: &Path, add: &mut impl FnMut(&str, &str, Vec<u8>)) -> Result<()> {
         container.to_bytes()
     };
     add("dense-with-symb", "section SYMD is missing", relabelled(&fast, &good));
-    add("fast-with-symd", "section SYMB is missing", relabelled(&good, &fast));
+    add("fast-with-symx", "section SYMB is missing", relabelled(&good, &fast));
     let both = edited(&|container| {
         let symb = fast.clone().section(b"SYMB").clone();
         container.sections.push(symb);
     });
     add("dense-with-both", "section SYMB is of the other level", both);
+    let twice = edited(&|container| {
+        let mut symd = container.section(b"SYMX").clone();
+        symd.kind = *b"SYMD";
+        container.sections.push(symd);
+    });
+    add("dense-with-symd", "section SYMD is there beside SYMX", twice);
+    let earlier = edited(&|container| container.version = 1);
+    add("dense-version", "section SYMX is of a later version", earlier);
 
-    // The text `to be`: nothing is introduced yet when the first decision says that it is not the next
-    // item. Then all decisions are zeros: the last item; or ones: a group that does not exist.
-    let parts = |stream: &[u8]| -> Result<Vec<u8>> {
+    // The text `to be`: two items, in one stream. Nothing is introduced yet when the first decision says
+    // that it is not the next item. Then all decisions are zeros: the last item; or ones: a way that does
+    // not exist.
+    let parts = |introduced: u64, stream: &[u8]| -> Result<Vec<u8>> {
         let mut container = Container::parse(&edited_dense(work)?);
-        container.section(b"SYMD").bytes = [&[2], stream].concat();
+        let lengths = [varint(2), varint(introduced), varint(stream.len() as u64)].concat();
+        container.section(b"SYMX").bytes = [&lengths, stream].concat();
         Ok(container.to_bytes())
     };
-    let nothing = "section SYMD: a symbol refers to nothing";
-    add("dense-reference", nothing, parts(&[0xFF; 12])?);
-    add("dense-group", nothing, parts(&[0x80, 0x38, 0, 0, 0, 0, 0, 0, 0, 0])?);
-    // All decisions are ones: a third item would be introduced, but there are two symbols only.
-    add("dense-stream-of-zeros", end, parts(&[0; 12])?);
-    // The first symbol is introduced; the second is not, and guessed: it is the first one again.
-    add(
-        "dense-introductions-missing",
-        "section SYMD: 1 of 2 items occur",
-        parts(&[0x79, 0x36, 0x01, 0x56])?,
-    );
+    let nothing = "section SYMX: a symbol refers to nothing";
+    add("dense-reference", nothing, parts(2, &[0xFF; 12])?);
+    add("dense-way", nothing, parts(2, &[0x80, 0x38, 0, 0, 0, 0, 0, 0, 0, 0])?);
+    // All decisions are ones: both items are introduced, and bytes are left over.
+    let end = "a mixed stream does not end where its content does";
+    add("dense-stream-of-zeros", end, parts(2, &[0; 12])?);
+    add("dense-stream-cut", "section SYMX: it ends early", parts(2, &[0; 3])?);
+    add("dense-introductions-missing", "section SYMX: 1 of 2 items occur", parts(1, &[0; 4])?);
+
+    // Documents of one word each, and the stream of others.
+    let documents = |words: &[&str]| -> Result<Container> {
+        let named = |(number, word): (usize, &&str)| Expected::new(format!("{number}"), *word);
+        let documents: Vec<Expected> = words.iter().enumerate().map(named).collect();
+        let options = CompressOptions { level: Level::Dense, ..CompressOptions::default() };
+        Ok(Container::parse(&std::fs::read(compress(work, "words", &documents, &options)?)?))
+    };
+    let mut exchanged = |name: &str, error: &str, of: &[&str], stream: &[&str]| -> Result<()> {
+        let mut container = documents(of)?;
+        let other = documents(stream)?.section(b"SYMX").bytes.clone();
+        let own = &mut container.section(b"SYMX").bytes;
+        // The number of symbols, and how many of them are introduced.
+        *own = [&own[..2], &other[2..]].concat();
+        add(name, error, container.to_bytes());
+        Ok(())
+    };
+    let little = "section SYMX: a stream introduces too little";
+    exchanged("dense-introduces-too-little", little, &["x", "y", "x"], &["x", "x", "x"])?;
+    let much = "section SYMX: a stream introduces too much";
+    exchanged("dense-introduces-too-much", much, &["x", "y", "x"], &["x", "y", "z"])?;
+
     let mut many = Container::parse(&edited_dense(work)?);
     many.section(b"ROOT").bytes = list(&[1 << 20]);
-    many.section(b"SYMD").bytes = [varint(1 << 20), vec![0; 32]].concat();
+    many.section(b"SYMX").bytes = [varint(1 << 20), vec![0; 32]].concat();
     add("dense-symbols-too-many", "1048576 symbols cannot be in 35 bytes", many.to_bytes());
     Ok(())
 }

@@ -40,7 +40,7 @@ impl Container {
             flags: u32_at(entry, 8),
             bytes: archive[u64_at(entry, 16)..][..u64_at(entry, 24)].to_vec(),
         });
-        Self { version: 1, flags: 0, sections: sections.collect() }
+        Self { version: u32_at(archive, 8), flags: 0, sections: sections.collect() }
     }
 
     /// The bytes of the section of this kind; the first, if there are several.
@@ -91,5 +91,5 @@ pub fn edit_table(archive: &[u8], edit: impl FnOnce(&mut [u8])) -> Vec<u8> {
     let mut file = archive.to_vec();
     let offset = u64_at(archive, 24);
     edit(&mut file[offset..]);
-    with_table(file, offset, 1, 0)
+    with_table(file, offset, u32_at(archive, 8), 0)
 }

@@ -1,5 +1,6 @@
-//! The golden archives of `testdata/golden/v1`, good and bad: what every reader of format version 1, of
-//! whatever version of tadoc and in whatever language, must restore or refuse.
+//! The golden archives of `testdata/golden/v2`, good and bad: what every reader of format version 2, of
+//! whatever version of tadoc and in whatever language, must restore or refuse. Those of version 1 beside
+//! them stay as they are.
 //!
 //! They are committed and made anew only when the format changes: readers are tested against what was
 //! written once, not against what would be written now.
@@ -25,7 +26,7 @@ const LARGEST_TOTAL: usize = 400 * 1024;
 /// Makes all archives and their manifests.
 pub fn run() -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let folder = root.join("testdata/golden/v1");
+    let folder = root.join("testdata/golden/v2");
     let work = tempfile::tempdir()?;
     for part in ["good", "bad"] {
         files::remove_folder(&folder.join(part))?;
@@ -54,7 +55,7 @@ pub fn run() -> Result<()> {
     }
     files::write(&folder.join("bad.tsv"), manifest.as_bytes())?;
     ensure!(total <= LARGEST_TOTAL, "the archives have {total} bytes together");
-    println!("{total} bytes of archives in testdata/golden/v1");
+    println!("{total} bytes of archives in testdata/golden/v2");
     Ok(())
 }
 

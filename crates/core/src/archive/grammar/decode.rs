@@ -7,7 +7,7 @@ use crate::usize_of;
 use rayon::prelude::*;
 
 use super::symbols::Blocks;
-use super::{BLOCK, FREQUENCY_CLASSES, Symbols, dense, item_class, least_count};
+use super::{BLOCK, FREQUENCY_CLASSES, Symbols, item_class, least_count, symd, symx};
 use crate::CancelFlag;
 use crate::archive::integers;
 use crate::archive::rans::{Decoder, DecodingTable, Model, most_values};
@@ -84,7 +84,8 @@ fn decode_any(
             let blocks = Blocks::open(section, items, layout.symbol_count(), work)?;
             blocks.beginning(section, items, usize_of(wanted), share)
         }
-        Symbols::Dense(section) => dense::decode(section, items, layout, shares, cancel),
+        Symbols::Single(section) => symd::decode(section, items, layout, shares, cancel),
+        Symbols::Streams(section) => symx::decode(section, items, layout, shares, cancel),
     }
 }
 

@@ -3,9 +3,7 @@
 use rayon::prelude::*;
 
 use super::symbol_class::{self, MOST_NEARBY_BITS, RECENT};
-use super::{
-    BLOCK, Encoded, EncodedSymbols, FREQUENCY_CLASSES, dense, frequency_class, item_class,
-};
+use super::{BLOCK, Encoded, EncodedSymbols, FREQUENCY_CLASSES, frequency_class, item_class, symx};
 use crate::archive::integers::{self, bit_length};
 use crate::archive::rans::{Encoder, Model};
 use crate::archive::types::Level;
@@ -22,19 +20,19 @@ pub(super) struct Item {
     /// How many items were introduced before it.
     pub(super) ordinal: u32,
     /// How many items of its frequency class were introduced before it.
-    rank: u32,
+    pub(super) rank: u32,
     /// Its frequency class; those of rules come behind those of tokens.
-    frequency: u8,
+    pub(super) frequency: u8,
 }
 
 const UNSEEN: u32 = u32::MAX;
 
 /// How one symbol is coded: its class, and the raw bits behind it.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Step {
-    pub(super) class: u16,
+#[derive(Clone, Copy)]
+struct Step {
+    class: u16,
     bits: u8,
-    pub(super) value: u32,
+    value: u32,
 }
 
 /// What was introduced before a block.
@@ -55,33 +53,34 @@ pub(crate) fn encode(
     cancel: &CancelFlag,
 ) -> Result<Encoded, Cancelled> {
     let (items, introduced, starts) = introduce(grammar);
-    let blocks: Vec<(&BlockStart, &[u32])> =
-        starts.iter().zip(grammar.symbols().rchunks(BLOCK)).collect();
-
-    // What classes cost, from a sample: at first as if all cost the same, then as the sample has them.
-    let mut costs = vec![8.0_f32; symbol_class::COUNT];
-    for _ in 0..2 {
-        cancel.check()?;
-        let sample = blocks.iter().step_by(SAMPLE).copied().collect::<Vec<_>>();
-        costs = class_costs(&count_classes(&sample, &items, &costs));
-    }
+    let fast = || -> Result<Vec<u8>, Cancelled> {
+        let blocks: Vec<(&BlockStart, &[u32])> =
+            starts.iter().zip(grammar.symbols().rchunks(BLOCK)).collect();
+        // What classes cost, from a sample: at first as if all cost the same, then as the sample has
+        // them.
+        let mut costs = vec![8.0_f32; symbol_class::COUNT];
+        for _ in 0..2 {
+            cancel.check()?;
+            let sample = blocks.iter().step_by(SAMPLE).copied().collect::<Vec<_>>();
+            costs = class_costs(&count_classes(&sample, &items, &costs));
+        }
+        Ok(encode_symbols(&blocks, &items, introduced.len() as u32, &costs))
+    };
+    let fast_symbols = {
+        let _stage = (level == Level::Fast).then(|| cancel.stage(level.encoding_work()));
+        fast()?
+    };
+    let fast_bytes = fast_symbols.len() as u64;
     let symbols = match level {
-        Level::Fast => {
-            let _stage = cancel.stage(level.encoding_work());
-            EncodedSymbols::Fast(encode_symbols(&blocks, &items, introduced.len() as u32, &costs))
-        }
-        Level::Dense => {
-            let mut steps = Vec::with_capacity(grammar.symbols().len());
-            if let Some(&(start, _)) = blocks.first() {
-                code_block(start, grammar.symbols(), &items, &costs, |step| steps.push(step));
-            }
-            EncodedSymbols::Dense(dense::encode(grammar, &items, &steps, cancel)?)
-        }
+        Level::Fast => EncodedSymbols::Fast(fast_symbols),
+        // What fast ones take was found on the way: it costs little, and people want to know.
+        Level::Dense => EncodedSymbols::Dense(symx::encode(grammar, &items, &introduced, cancel)?),
     };
     let mut root = Vec::new();
     let documents = grammar.document_starts();
     integers::write(&mut root, documents.windows(2).map(|pair| u64::from(pair[1] - pair[0])));
-    Ok(Encoded { items: encode_items(grammar, &items, &introduced), symbols, root })
+    let items = encode_items(grammar, &items, &introduced);
+    Ok(Encoded { items, symbols, root, fast_symbols: fast_bytes })
 }
 
 /// The section `SYMB`.

@@ -1,4 +1,4 @@
-//! Grammars as bytes: the sections `ITEM`, `SYMB` or `SYMD`, and `ROOT` of docs/format.md.
+//! Grammars as bytes: the sections `ITEM`, `SYMB`, `SYMD` or `SYMX`, and `ROOT` of docs/format.md.
 //!
 //! The symbols are coded from the last one of the last rule back to the first one of the root, so a rule
 //! is described before it is used. An *item* is a token or a rule; it is *introduced* where it stands for
@@ -14,17 +14,23 @@
 //! are independent of each other and decoded on all threads.
 
 mod decode;
-mod dense;
 #[expect(
     clippy::cast_possible_truncation,
     reason = "what is encoded is a grammar, of 32-bit symbols"
 )]
 mod encode;
 mod symbols;
+mod symd;
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "symbols, ordinals and places have 32 bits, groups and ways 8, blocks of entries 16"
+)]
+mod symx;
 
 pub use decode::CodedGrammar;
 pub(crate) use decode::{decode, decode_root};
 pub(crate) use encode::encode;
+pub(crate) use symx::streams_side_by_side;
 
 /// The sections of one grammar.
 #[derive(Debug)]
@@ -32,6 +38,15 @@ pub(crate) struct Encoded {
     pub(crate) items: Vec<u8>,
     pub(crate) symbols: EncodedSymbols,
     pub(crate) root: Vec<u8>,
+    /// Bytes that the symbols take at the level `fast`.
+    pub(crate) fast_symbols: u64,
+}
+
+impl EncodedSymbols {
+    pub(crate) fn bytes(&self) -> u64 {
+        let (Self::Fast(section) | Self::Dense(section)) = self;
+        section.len() as u64
+    }
 }
 
 /// The section of the symbols, of one level or the other.
@@ -45,7 +60,9 @@ pub(crate) enum EncodedSymbols {
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Symbols<'s> {
     Fast(&'s [u8]),
-    Dense(&'s [u8]),
+    /// Those of a dense archive of version 1.
+    Single(&'s [u8]),
+    Streams(&'s [u8]),
 }
 
 /// Items or symbols of one block, and so of one task of a parallel decoder.

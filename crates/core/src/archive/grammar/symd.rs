@@ -1,4 +1,4 @@
-//! The section `SYMD`: the symbols of a grammar once more, coded adaptively.
+//! The section `SYMD`: the symbols of a grammar, coded adaptively, in archives of version 1. Only read.
 //!
 //! The order of coding, the items and the two ways to refer to them are those of `SYMB`; what is new is that
 //! a symbol is guessed before it is described. Text is coded from its end, so what *follows* a symbol is
@@ -7,22 +7,20 @@
 //! whether it is one of them again. Only if it is none is it described by its class, each bit of which is
 //! predicted from what follows, too.
 //!
-//! Encoder and decoder run the same [`Model`]. Cost: 0.6 to 2.2 µs a symbol on one thread, and 460 MB of
+//! Cost: 0.6 to 2.2 µs a symbol on one thread, and 460 MB of
 //! tables at the most, 300 of them memories.
 
 use super::FREQUENCY_CLASSES;
 use super::decode::{Items, Layout, WHAT};
-use super::encode::{Item, Step};
-use super::symbol_class::{self, Meaning, RECENT};
+use super::symbol_class::RECENT;
+use crate::CancelFlag;
 use crate::archive::Level;
-use crate::archive::mixing::{BitCoder, BitDecoder, BitEncoder, Estimate, Mixer};
-use crate::archive::wire::{Reader, put_varint};
+use crate::archive::mixing::{BitCoder, BitDecoder, Estimate, Mixer, Pace};
+use crate::archive::wire::Reader;
 use crate::budget::Share;
 use crate::error::{Error, Result};
-use crate::grammar::Grammar;
 use crate::spill::{Spill, SpillVec};
 use crate::usize_of;
-use crate::{CancelFlag, Cancelled};
 
 /// Symbols remembered under a context.
 const GUESSES: usize = 6;
@@ -42,6 +40,9 @@ const HIGH_GROUP_BITS: u32 = 3;
 const LOW_GROUP_BITS: u32 = 5;
 const LENGTH_BITS: u32 = 5;
 const PREDICTED_BITS: u32 = 2;
+
+/// How fast this model learns.
+const PACE: Pace = Pace { slowest: 255, rate: 6 };
 
 /// Decisions come in rows: those that depend on the same context and lie side by side in memory.
 const ROW: usize = 32;
@@ -135,7 +136,7 @@ impl Memory {
     }
 }
 
-/// All that encoder and decoder learn.
+/// All that is learnt.
 struct Model {
     memories: [Memory; MEMORIES],
     tables: [Vec<Estimate>; INPUTS],
@@ -143,19 +144,6 @@ struct Model {
     /// What the last two symbols were: their groups, or introductions, or guesses.
     before: [usize; 2],
     recent: [u32; RECENT],
-}
-
-/// What a symbol is, to a coder that knows it.
-#[derive(Clone, Copy)]
-struct Known {
-    ordinal: u32,
-    step: Step,
-}
-
-/// How the model sees the items.
-trait ItemView {
-    /// The ordinal of the item that many of its frequency class before the last introduced one.
-    fn by_frequency(&self, frequency: usize, since: u32) -> Option<u32>;
 }
 
 impl Model {
@@ -180,7 +168,7 @@ impl Model {
         Self {
             memories: [memory(), memory(), memory()],
             tables: sizes.map(|bits| vec![Estimate::EVEN; 1 << bits]),
-            mixer: Mixer::new(STAGES * ROW),
+            mixer: Mixer::new(STAGES * ROW, PACE),
             before: [AFTER_INTRODUCTION; 2],
             recent: [0; RECENT],
         }
@@ -204,41 +192,34 @@ impl Model {
         Row { starts, weights: stage.kind() * ROW }
     }
 
-    /// Codes the decision at a place of a row.
+    /// Takes the decision at a place of a row.
     #[inline]
-    fn decide(&mut self, coder: &mut impl BitCoder, bit: bool, row: &Row, place: usize) -> bool {
-        let places = row.starts.map(|start| start + place);
-        self.mixer.code(coder, bit, row.weights + place, &mut self.tables, places)
+    fn decide(&mut self, decoder: &mut BitDecoder<'_>, row: &Row, place: usize) -> bool {
+        let mut starts = row.starts.into_iter();
+        let mut start = || starts.next().expect("one for each table");
+        let estimates = self.tables.each_mut().map(|table| &mut table[start() + place]);
+        self.mixer.code(decoder, false, row.weights + place, estimates, 1)
     }
 
-    /// Codes a number of up to five bits, the highest first, in a tree that starts at a place of a row.
-    fn tree(
-        &mut self,
-        coder: &mut impl BitCoder,
-        value: u32,
-        count: u32,
-        row: &Row,
-        start: usize,
-    ) -> u32 {
+    /// Takes a number of up to five bits, the highest first, in a tree that starts at a place of a row.
+    fn tree(&mut self, decoder: &mut BitDecoder<'_>, count: u32, row: &Row, start: usize) -> u32 {
         let mut path = 1_u32;
-        for index in (0..count).rev() {
-            let bit = value >> index & 1 == 1;
-            path = path << 1 | u32::from(self.decide(coder, bit, row, start + path as usize));
+        for _ in 0..count {
+            path = path << 1 | u32::from(self.decide(decoder, row, start + path as usize));
         }
         path ^ 1 << count
     }
 
-    /// Codes a symbol: gives its ordinal, or `None` where it cannot be. `next` items were introduced.
+    /// Takes a symbol: gives its ordinal, or `None` where it cannot be. `next` items were introduced.
     fn symbol(
         &mut self,
-        coder: &mut impl BitCoder,
-        known: Known,
+        decoder: &mut BitDecoder<'_>,
         next: u32,
         context: &Context,
-        items: &impl ItemView,
+        items: &Introduced,
     ) -> Option<u32> {
         let row = self.row(Stage::Guess, context);
-        let introduced = self.decide(coder, known.ordinal == next, &row, place::INTRODUCTION);
+        let introduced = self.decide(decoder, &row, place::INTRODUCTION);
         let rows = [
             mix(context.token.into(), u64::from(context.second_token) + 1),
             mix(context.second_symbol.into(), 1 << 42),
@@ -248,10 +229,10 @@ impl Model {
             std::array::from_fn(|index| self.memories[index].row(rows[index]));
         let (ordinal, group) = if introduced {
             (next, AFTER_INTRODUCTION)
-        } else if let Some(ordinal) = self.guess(coder, known.ordinal, &rows, &row) {
+        } else if let Some(ordinal) = self.guess(decoder, &rows, &row) {
             (ordinal, AFTER_GUESS)
         } else {
-            self.described(coder, known.step, context, items)?
+            self.described(decoder, context, items)?
         };
         if ordinal > next || (ordinal == next && !introduced) {
             return None;
@@ -268,8 +249,7 @@ impl Model {
     /// Goes through what stood here before.
     fn guess(
         &mut self,
-        coder: &mut impl BitCoder,
-        wanted: u32,
+        decoder: &mut BitDecoder<'_>,
         rows: &[usize; MEMORIES],
         decisions: &Row,
     ) -> Option<u32> {
@@ -282,7 +262,7 @@ impl Model {
                     continue;
                 }
                 let place = place::GUESS + memory * GUESSES + place;
-                if self.decide(coder, entry == wanted + 1, decisions, place) {
+                if self.decide(decoder, decisions, place) {
                     return Some(entry - 1);
                 }
                 rejected[count] = entry;
@@ -292,42 +272,33 @@ impl Model {
         None
     }
 
-    /// Codes a reference by its class and raw bits; gives the ordinal and the group.
-    #[expect(clippy::cast_possible_truncation, reason = "groups are few")]
+    /// Takes a reference by its class and raw bits; gives the ordinal and the group.
     fn described(
         &mut self,
-        coder: &mut impl BitCoder,
-        step: Step,
+        decoder: &mut BitDecoder<'_>,
         context: &Context,
-        items: &impl ItemView,
+        items: &Introduced,
     ) -> Option<(u32, usize)> {
-        let (group, length, backwards) = match symbol_class::meaning(step.class.into()) {
-            Meaning::Introduction => (0, 0, false),
-            Meaning::Nearby { recent, bits, backwards } => (recent, bits, backwards),
-            Meaning::ByFrequency { frequency, bits } => (RECENT + frequency, bits, false),
-        };
-        let group = group as u32;
         let row = self.row(Stage::HighGroup, context);
-        let high = self.tree(coder, group >> LOW_GROUP_BITS, HIGH_GROUP_BITS, &row, place::TREE);
+        let high = self.tree(decoder, HIGH_GROUP_BITS, &row, place::TREE);
         let row = self.row(Stage::LowGroup { high }, context);
-        let low = group & ((1 << LOW_GROUP_BITS) - 1);
-        let low = self.tree(coder, low, LOW_GROUP_BITS, &row, place::TREE);
+        let low = self.tree(decoder, LOW_GROUP_BITS, &row, place::TREE);
         let group = high << LOW_GROUP_BITS | low;
         if group as usize >= GROUPS {
             return None;
         }
         let row = self.row(Stage::Length { group }, context);
-        let length = self.tree(coder, length, LENGTH_BITS, &row, place::TREE);
+        let length = self.tree(decoder, LENGTH_BITS, &row, place::TREE);
         let row = self.row(Stage::Raw { group, length }, context);
         let group = group as usize;
         if let Some(frequency) = group.checked_sub(RECENT) {
-            let since = 1 << length | self.raw(coder, step.value, length, &row);
+            let since = 1 << length | self.raw(decoder, length, &row);
             return items.by_frequency(frequency, since).map(|ordinal| (ordinal, group));
         }
-        let backwards = self.decide(coder, backwards, &row, place::SIGN);
+        let backwards = self.decide(decoder, &row, place::SIGN);
         let distance = match length {
             0 => 0,
-            _ => 1 << (length - 1) | self.raw(coder, step.value, length - 1, &row),
+            _ => 1 << (length - 1) | self.raw(decoder, length - 1, &row),
         };
         let from = self.recent[group];
         let ordinal =
@@ -335,15 +306,12 @@ impl Model {
         ordinal.map(|ordinal| (ordinal, group))
     }
 
-    /// Codes raw bits, of which only the highest are worth predicting.
-    fn raw(&mut self, coder: &mut impl BitCoder, value: u32, count: u32, row: &Row) -> u32 {
+    /// Takes raw bits, of which only the highest are predicted.
+    fn raw(&mut self, decoder: &mut BitDecoder<'_>, count: u32, row: &Row) -> u32 {
         let predicted = count.min(PREDICTED_BITS);
         let rest = count - predicted;
-        let mut coded = self.tree(coder, value >> rest, predicted, row, place::RAW);
-        for index in (0..rest).rev() {
-            coded = coded << 1 | u32::from(coder.code(value >> index & 1 == 1, 1 << 15));
-        }
-        coded
+        let high = self.tree(decoder, predicted, row, place::RAW);
+        high << rest | decoder.bits(0, rest)
     }
 }
 
@@ -439,55 +407,8 @@ impl<'l> Following<'l> {
     }
 }
 
-/// Items to an encoder, which never asks.
-struct AllKnown(u32);
-
-impl ItemView for AllKnown {
-    fn by_frequency(&self, _: usize, _: u32) -> Option<u32> {
-        Some(self.0)
-    }
-}
-
 /// Symbols between two looks at whether the work is cancelled: some milliseconds.
 const LOOK_UP_EVERY: usize = 1 << 12;
-
-/// Encodes the symbols; `steps` says how each would be referred to, the last symbol first.
-pub(super) fn encode(
-    grammar: &Grammar,
-    items: &[Item],
-    steps: &[Step],
-    cancel: &CancelFlag,
-) -> Result<Vec<u8>, Cancelled> {
-    let symbols = grammar.symbols();
-    let symbol_at = |position: usize| symbols[position];
-    let layout = Layout {
-        token_count: grammar.token_count(),
-        rule_starts: grammar.rule_starts().to_vec().into(),
-        document_starts: grammar.document_starts().to_vec().into(),
-    };
-    let mut following = Following::new(&layout, &Spill::default());
-    let mut model = Model::new(symbols.len() as u64);
-    let mut encoder = BitEncoder::new();
-    let mut next = 0;
-    let mut stage = cancel.stage(Level::Dense.encoding_work());
-    for (position, &step) in (0..symbols.len()).rev().zip(steps) {
-        if position % LOOK_UP_EVERY == 0 {
-            cancel.check()?;
-            stage.reach((symbols.len() - position) as u64, symbols.len() as u64);
-        }
-        let context = following.context(symbol_at, position);
-        let ordinal = items[symbols[position] as usize].ordinal;
-        let coded =
-            model.symbol(&mut encoder, Known { ordinal, step }, next, &context, &AllKnown(ordinal));
-        debug_assert_eq!(coded, Some(ordinal));
-        next += u32::from(ordinal == next);
-        following.coded(symbol_at, position);
-    }
-    let mut section = Vec::new();
-    put_varint(&mut section, symbols.len() as u64);
-    section.extend_from_slice(&encoder.finish());
-    Ok(section)
-}
 
 /// Items to a decoder: those of each frequency class that were introduced so far.
 struct Introduced {
@@ -514,9 +435,8 @@ impl Introduced {
         self.ordinals[(self.starts[frequency as usize] + *count) as usize] = ordinal;
         *count += 1;
     }
-}
 
-impl ItemView for Introduced {
+    /// The ordinal of the item that many of its frequency class before the last introduced one.
     fn by_frequency(&self, frequency: usize, since: u32) -> Option<u32> {
         let place = self.counts[frequency].checked_sub(since)?;
         // 0 would be the one behind the last.
@@ -568,7 +488,6 @@ pub(super) fn decode(
     let mut decoder = BitDecoder::new(reader.rest());
     let mut introduced = Introduced::new(items);
     let mut next = 0_u32;
-    let unknown = Known { ordinal: u32::MAX - 1, step: Step::default() };
     let mut stage = cancel.stage(Level::Dense.decoding_work());
     for position in (0..count).rev() {
         if position % LOOK_UP_EVERY == 0 {
@@ -576,9 +495,8 @@ pub(super) fn decode(
             stage.reach((count - position) as u64, count as u64);
         }
         let context = following.context(|other| symbols[count - 1 - other], position);
-        let ordinal = model
-            .symbol(&mut decoder, unknown, next, &context, &introduced)
-            .ok_or_else(malformed)?;
+        let ordinal =
+            model.symbol(&mut decoder, next, &context, &introduced).ok_or_else(malformed)?;
         let symbol = *items.symbols.get(ordinal as usize).ok_or_else(malformed)?;
         if ordinal == next {
             introduced.push(items.frequencies[ordinal as usize], ordinal);
@@ -614,129 +532,4 @@ pub(super) fn decode(
     decoder.finish()?;
     symbols.reverse();
     Ok(symbols)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::{Encoded, EncodedSymbols, Symbols, decode, encode};
-    use super::*;
-    use crate::budget::Budget;
-
-    fn dense(grammar: &Grammar) -> (Encoded, Vec<u8>) {
-        let encoded = encode(grammar, Level::Dense, &CancelFlag::default()).unwrap();
-        let EncodedSymbols::Dense(symbols) = &encoded.symbols else { panic!("it is dense") };
-        let symbols = symbols.clone();
-        (encoded, symbols)
-    }
-
-    fn decoded(encoded: &Encoded, symbols: &[u8]) -> Result<Grammar> {
-        let (budget, never) = (Budget::unlimited(), CancelFlag::default());
-        decode(&encoded.items, Symbols::Dense(symbols), &encoded.root, &budget, &never)
-    }
-
-    /// No pair of neighbours comes twice here, so there are no rules; but what is two places behind a
-    /// symbol always tells it, and thousands of symbols take a byte.
-    fn grid(side: u32) -> Grammar {
-        let symbols: Vec<u32> =
-            (0..side).flat_map(|row| (0..side).flat_map(move |cell| [cell, side + row])).collect();
-        let length = symbols.len() as u32;
-        Grammar::new(2 * side, symbols, vec![length], vec![0, length]).unwrap()
-    }
-
-    #[test]
-    fn it_can_be_cancelled() {
-        let grammar = grid(100);
-        let (encoded, symbols) = dense(&grammar);
-        let cancel = CancelFlag::default();
-        cancel.cancel();
-        assert_eq!(encode(&grammar, Level::Dense, &cancel).unwrap_err(), Cancelled);
-        let (symbols, budget) = (Symbols::Dense(&symbols), Budget::unlimited());
-        let decoded = decode(&encoded.items, symbols, &encoded.root, &budget, &cancel);
-        assert!(matches!(decoded, Err(Error::Cancelled)));
-    }
-
-    #[test]
-    fn it_tells_how_far_it_is() {
-        let grammar = grid(100);
-        for level in [Level::Fast, Level::Dense] {
-            let told = CancelFlag::default();
-            let encoded = encode(&grammar, level, &told).unwrap();
-            assert_eq!(told.done() * 1e6, level.encoding_work() as f64);
-            let symbols = match &encoded.symbols {
-                EncodedSymbols::Dense(symbols) => Symbols::Dense(symbols),
-                EncodedSymbols::Fast(symbols) => Symbols::Fast(symbols),
-            };
-            let told = CancelFlag::default();
-            let budget = Budget::unlimited();
-            decode(&encoded.items, symbols, &encoded.root, &budget, &told).unwrap();
-            assert_eq!(told.done() * 1e6, level.decoding_work() as f64);
-        }
-    }
-
-    #[test]
-    fn what_is_all_predicted_comes_back() {
-        let grammar = grid(1000);
-        let (encoded, symbols) = dense(&grammar);
-        let per_byte = grammar.symbols().len() / symbols.len();
-        assert!(per_byte > 200, "{per_byte} symbols in a byte");
-        assert_eq!(decoded(&encoded, &symbols).unwrap(), grammar);
-    }
-
-    #[test]
-    fn empty_grammars_and_documents_come_back() {
-        for (symbols, documents) in [
-            (vec![], vec![0]),
-            (vec![], vec![0, 0]),
-            (vec![0], vec![0, 0, 1, 1, 1]),
-            (vec![0, 0, 0], vec![0, 0, 0, 2, 2, 3, 3]),
-        ] {
-            let (tokens, length) = (u32::from(!symbols.is_empty()), symbols.len() as u32);
-            let grammar = Grammar::new(tokens, symbols, vec![length], documents).unwrap();
-            let (encoded, symbols) = dense(&grammar);
-            assert_eq!(decoded(&encoded, &symbols).unwrap(), grammar);
-        }
-        // Rules, and a root that starts and ends with documents without text.
-        let grammar =
-            Grammar::new(2, vec![2, 3, 2, 3, 3, 0, 1], vec![3, 5, 7], vec![0, 0, 2, 3, 3]).unwrap();
-        let (encoded, symbols) = dense(&grammar);
-        assert_eq!(decoded(&encoded, &symbols).unwrap(), grammar);
-    }
-
-    #[test]
-    fn damage_is_an_error_or_another_grammar_and_never_a_panic() {
-        // Rules in rules, and tokens between them.
-        let (depth, tokens) = (40, 50);
-        let mut symbols: Vec<u32> = (0..400).map(|at| at * at % (tokens + depth)).collect();
-        symbols.extend(tokens..tokens + depth);
-        symbols.extend((0..tokens).rev());
-        let root = symbols.len() as u32;
-        let mut starts = vec![root];
-        for rule in 0..depth {
-            symbols.extend([
-                rule % tokens,
-                (tokens + rule + 1) % (tokens + depth),
-                rule * 7 % tokens,
-            ]);
-            starts.push(symbols.len() as u32);
-        }
-        let grammar = Grammar::new(tokens, symbols, starts, vec![0, 9, 9, root]).unwrap();
-        let (encoded, symbols) = dense(&grammar);
-        assert_eq!(decoded(&encoded, &symbols).unwrap(), grammar);
-        for length in 0..symbols.len() {
-            assert!(decoded(&encoded, &symbols[..length]).is_err(), "{length}");
-        }
-        let appended = [&symbols[..], &[0]].concat();
-        assert!(decoded(&encoded, &appended).is_err());
-        let mut state = 1_u32;
-        for at in 0..symbols.len() {
-            let mut damaged = symbols.clone();
-            damaged[at] ^= 1 << (at % 8);
-            let _ = decoded(&encoded, &damaged);
-            for byte in &mut damaged[at.max(2)..] {
-                state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-                *byte = (state >> 24) as u8;
-            }
-            let _ = decoded(&encoded, &damaged);
-        }
-    }
 }
