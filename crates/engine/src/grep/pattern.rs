@@ -52,6 +52,9 @@ pub struct Syntax {
 #[derive(Debug)]
 pub struct Pattern {
     regex: Regex,
+    /// A looser expression, with which text is scanned first: Unicode's word boundaries are not looked at, since beside
+    /// bytes beyond ASCII no fast engine knows them.
+    loose: Option<Regex>,
     automaton: Automaton,
     /// Parts of words, of which every match has one; `None` if there are none such.
     pieces: Option<Vec<Vec<u8>>>,
@@ -91,18 +94,26 @@ impl Pattern {
             parts.push(around(within_lines(&part), syntax));
         }
         let all = Hir::alternation(parts);
-        let regex = Regex::builder()
-            .configure(
-                Regex::config().utf8_empty(false).nfa_size_limit(Some(MOST_BYTES)).onepass(false),
-            )
-            .syntax(syntax::Config::new().utf8(false))
-            .build_from_hir(&all);
+        let build = |expression: &Hir| {
+            Regex::builder()
+                .configure(
+                    Regex::config()
+                        .utf8_empty(false)
+                        .nfa_size_limit(Some(MOST_BYTES))
+                        .onepass(false),
+                )
+                .syntax(syntax::Config::new().utf8(false))
+                .build_from_hir(expression)
+        };
+        let regex = build(&all);
         let joined = || {
             let patterns: Vec<&str> = patterns.iter().map(AsRef::as_ref).collect();
             patterns.join("|")
         };
         let regex = regex.map_err(|error| bad(&joined(), too_large(&error)))?;
-        Ok(Self { regex, automaton: Automaton::new(&all), pieces: required_pieces(&all) })
+        let has_boundaries = all.properties().look_set().contains_word_unicode();
+        let loose = has_boundaries.then(|| build(&without_word_boundaries(&all)).ok()).flatten();
+        Ok(Self { regex, loose, automaton: Automaton::new(&all), pieces: required_pieces(&all) })
     }
 
     /// Whether a line matches; it comes without its newline. O(line) at best, O(line × pattern) at worst.
@@ -123,10 +134,21 @@ impl Pattern {
     }
 
     /// Where the first match at or behind `from` ends or is known of, in text of several lines: a place in its line
-    /// or at the end of that.
+    /// or at the end of that. Unless [`Pattern::finds_exactly`], that line may not match after all.
     pub(super) fn find_in_text(&self, text: &[u8], from: usize) -> Option<usize> {
-        let found = self.regex.search_half(&Input::new(text).span(from..text.len()).earliest(true));
+        let regex = self.loose.as_ref().unwrap_or(&self.regex);
+        let found = regex.search_half(&Input::new(text).span(from..text.len()).earliest(true));
         found.map(|found| found.offset())
+    }
+
+    /// Whether text is scanned for literals of some length first.
+    pub(super) fn has_literals(&self) -> bool {
+        self.pieces.is_some()
+    }
+
+    /// Whether every line that [`Pattern::find_in_text`] gives matches.
+    pub(super) fn finds_exactly(&self) -> bool {
+        self.loose.is_none()
     }
 
     /// Parts of words, of which every line that matches has one inside of a word; `None` if nothing is known.
@@ -259,6 +281,21 @@ fn within_lines(expression: &Hir) -> Hir {
         }
         HirKind::Look(Look::Start) => Some(Hir::look(Look::StartLF)),
         HirKind::Look(Look::End) => Some(Hir::look(Look::EndLF)),
+        _ => None,
+    })
+}
+
+/// The expression without Unicode's word boundaries: what it matches, and more.
+fn without_word_boundaries(expression: &Hir) -> Hir {
+    map(expression, &mut |kind| match kind {
+        HirKind::Look(
+            Look::WordUnicode
+            | Look::WordUnicodeNegate
+            | Look::WordStartUnicode
+            | Look::WordEndUnicode
+            | Look::WordStartHalfUnicode
+            | Look::WordEndHalfUnicode,
+        ) => Some(Hir::empty()),
         _ => None,
     })
 }
