@@ -29,8 +29,8 @@ const TEXT_PER_SYMBOL: usize = 16;
 const MOST_TEXT: usize = 1 << 30;
 /// So many bytes are copied for a text that is shorter, too: as many stand behind the last text.
 const COPIED: usize = 64;
-/// Rules whose texts a thread writes out before they are put together with those of others.
-const RULES_AT_ONCE: u32 = 1 << 13;
+/// Symbols whose texts a thread writes out before they are put together with those of others.
+const SYMBOLS_OF_PART: u32 = 1 << 13;
 /// Memory is asked for so many rules ahead: where texts are, and texts.
 const FAR: u32 = 24;
 const NEAR: u32 = 12;
@@ -74,11 +74,16 @@ pub(crate) struct Texts {
 impl Texts {
     /// Writes out texts, children first, until there is no more room: that of all, and a fourth of what is left
     /// of a budget.
+    #[expect(clippy::cast_possible_truncation, reason = "threads are few")]
     pub(crate) fn new<R: Rules + Sync>(rules: &R, budget: &Budget) -> Self {
         let (tokens, count) = (rules.token_count(), rules.rule_count());
         let Some(symbols) = tokens.checked_add(count).filter(|&all| all <= u32::MAX / 2) else {
             return Self::default();
         };
+        let of_starts = size_of::<u32>() as u64 * (u64::from(symbols) + 1);
+        if of_starts > budget.left() / 4 {
+            return Self::default();
+        }
         let room = MOST_TEXT.min(usize::try_from(budget.left() / 4).unwrap_or(usize::MAX));
         let last = rules.rule_count().checked_sub(1).map_or(0, |last| rules.body(last).end);
         let first = if count > 0 { rules.body(0).start } else { 0 };
@@ -87,38 +92,48 @@ impl Texts {
         starts.push(0);
         let mut texts =
             Self { bytes: Vec::new(), starts, tokens, mirror: 2 * tokens + count.max(1) - 1 };
-        let threads = rayon::current_num_threads() as u32;
-        texts.append_round(0..tokens, room, |_, token, part| part.keep(rules.token(token)));
-        let room = room.min(texts.bytes.len() + of_rules);
-        let mut round = tokens..tokens;
-        while round.end < symbols {
-            round = round.end..symbols.min(round.end.saturating_add(RULES_AT_ONCE * threads));
-            let start = round.start;
+        let at_once = SYMBOLS_OF_PART.saturating_mul(rayon::current_num_threads() as u32);
+        let (mut start, mut room) = (0, room);
+        while start < symbols {
+            // Tokens first, and rounds of rules then.
+            let end = if start < tokens { tokens } else { symbols };
+            let round = start..end.min(start.saturating_add(at_once));
             texts.append_round(round.clone(), room, |texts, place, part| {
+                if place < tokens {
+                    return part.keep(rules.token(place));
+                }
                 let rule = texts.mirror - place - tokens;
                 texts.ask_for(rules, start, rule);
                 texts.write_rule(rules, start, rule, part);
             });
+            start = round.end;
+            if start == tokens {
+                room = room.min(texts.bytes.len() + of_rules);
+            }
         }
         texts.bytes.resize(texts.bytes.len() + COPIED, 0);
         texts
     }
 
     /// Appends the texts of the symbols that have these places, written out in parts on all threads.
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "there is room for less than 32 bits of text"
+    )]
     fn append_round(
         &mut self,
         places: Range<u32>,
         room: usize,
         write: impl Fn(&Self, u32, &mut Part) + Sync,
     ) {
-        let chunks = places.len().div_ceil(RULES_AT_ONCE as usize) as u32;
+        let chunks = places.len().div_ceil(SYMBOLS_OF_PART as usize) as u32;
         let this = &*self;
         let parts: Vec<Part> = (0..chunks)
             .into_par_iter()
             .map(|chunk| {
-                let first = places.start + chunk * RULES_AT_ONCE;
+                let first = places.start + chunk * SYMBOLS_OF_PART;
                 let mut part = Part { first, ..Part::default() };
-                for place in first..places.end.min(first.saturating_add(RULES_AT_ONCE)) {
+                for place in first..places.end.min(first.saturating_add(SYMBOLS_OF_PART)) {
                     write(this, place, &mut part);
                 }
                 part
@@ -154,6 +169,7 @@ impl Texts {
 
     /// Writes out the text of a rule if it is short, and those of all that it uses are written out: in rounds before
     /// the one that starts at this place, in the same part, or now.
+    #[expect(clippy::cast_possible_truncation, reason = "a part has few short texts")]
     fn write_rule(&self, rules: &impl Rules, round: u32, rule: u32, part: &mut Part) {
         let start = part.bytes.len();
         let mut bodies = 0;
@@ -233,6 +249,7 @@ impl Part {
     }
 
     /// Adds a text; one that is too long seems empty.
+    #[expect(clippy::cast_possible_truncation, reason = "a part has few short texts")]
     fn keep(&mut self, text: &[u8]) {
         if text.len() <= LONGEST_TEXT {
             self.bytes.extend_from_slice(text);
@@ -477,14 +494,14 @@ mod tests {
     #[test]
     fn rules_are_written_out_in_several_rounds() {
         // Each rule uses one that is far behind it, and one that is near.
-        let rules = 3 * RULES_AT_ONCE;
+        let rules = 3 * SYMBOLS_OF_PART;
         let tokens = vec![b"a".to_vec(), b"bc".to_vec()];
         let body = |rule: u32| {
             let child = |distance: u32| match rule + distance < rules && rule % 7 == 0 {
                 true => 2 + rule + distance,
                 false => rule % 2,
             };
-            [child(1), child(RULES_AT_ONCE + 5)]
+            [child(1), child(SYMBOLS_OF_PART + 5)]
         };
         let flat: Vec<u32> = (0..rules).flat_map(body).collect();
         struct Pairs(Vec<Vec<u8>>, Vec<u32>);

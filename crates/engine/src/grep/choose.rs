@@ -68,8 +68,13 @@ pub(super) struct Chooser {
 }
 
 impl Chooser {
-    /// Chooses before anything was searched.
-    pub(super) fn new(figures: Figures, options: &Options, lets_all_through: bool) -> Self {
+    /// Chooses before anything was searched, by what searching the segment before has taken.
+    pub(super) fn new(
+        figures: Figures,
+        options: &Options,
+        lets_all_through: bool,
+        before: Spent,
+    ) -> Self {
         let counts_only = matches!(options.want, Want::Count | Want::Any);
         let needs_text = lets_all_through || (options.invert && !counts_only);
         let forced = options.method.or(needs_text.then_some(Method::Expansion));
@@ -79,7 +84,7 @@ impl Chooser {
             method: forced.unwrap_or_default(),
             estimates: [0.0; 2],
         };
-        chooser.estimates = chooser.estimate(figures.root, Spent::default(), true);
+        chooser.estimates = chooser.estimate(figures.root, before, true);
         let [automaton, expansion] = chooser.estimates;
         if forced.is_none() && expansion < automaton {
             chooser.method = Method::Expansion;
@@ -157,7 +162,8 @@ mod tests {
 
     #[test]
     fn text_that_repeats_is_searched_by_the_automaton_and_few_documents_by_expansion() {
-        let chosen = |figures| Chooser::new(figures, &Options::default(), false).method();
+        let chosen =
+            |figures| Chooser::new(figures, &Options::default(), false, Spent::default()).method();
         assert_eq!(chosen(figures(1 << 20, 1 << 20, 1000.0)), Method::Automaton);
         assert_eq!(chosen(figures(1 << 10, 1 << 20, 19.0)), Method::Expansion);
     }
@@ -172,16 +178,25 @@ mod tests {
             (1 << 16, 1 << 18, Some(Method::Automaton), Method::Automaton),
         ] {
             let options = Options { method, ..Options::default() };
-            let mut chooser = Chooser::new(figures, &options, false);
+            let mut chooser = Chooser::new(figures, &options, false, Spent::default());
             assert_eq!(chooser.method(), Method::Automaton);
             chooser.again(1 << 24, Spent { symbols: 1 << 10, lines, steps });
             assert_eq!(chooser.method(), Method::Automaton);
             chooser.again(1 << 24, Spent { symbols: 1 << 18, lines, steps });
             assert_eq!(chooser.method(), expected, "{lines} {steps}");
+            // The next segment is like this one.
+            let before = Spent { symbols: 1 << 18, lines, steps };
+            assert_eq!(Chooser::new(figures, &options, false, before).method(), expected);
         }
         let options = Options { method: Some(Method::Expansion), ..Options::default() };
-        assert_eq!(Chooser::new(figures, &options, false).method(), Method::Expansion);
+        assert_eq!(
+            Chooser::new(figures, &options, false, Spent::default()).method(),
+            Method::Expansion
+        );
         let inverted = Options { invert: true, ..Options::default() };
-        assert_eq!(Chooser::new(figures, &inverted, false).method(), Method::Expansion);
+        assert_eq!(
+            Chooser::new(figures, &inverted, false, Spent::default()).method(),
+            Method::Expansion
+        );
     }
 }

@@ -104,13 +104,13 @@ impl Pattern {
                 )
                 .syntax(syntax::Config::new().utf8(false))
                 .build_from_hir(expression)
+                .map_err(|error| too_large(&error))
         };
-        let regex = build(&all);
         let joined = || {
             let patterns: Vec<&str> = patterns.iter().map(AsRef::as_ref).collect();
             patterns.join("|")
         };
-        let regex = regex.map_err(|error| bad(&joined(), too_large(&error)))?;
+        let regex = build(&all).map_err(|reason| bad(&joined(), reason))?;
         let has_boundaries = all.properties().look_set().contains_word_unicode();
         let loose = has_boundaries.then(|| build(&without_word_boundaries(&all)).ok()).flatten();
         Ok(Self { regex, loose, automaton: Automaton::new(&all), pieces: required_pieces(&all) })

@@ -52,6 +52,7 @@ pub fn search(
         assembler: Assembler::new(&options, sink),
         going_on: GoingOn::default(),
         report: Report::default(),
+        spent: Spent::default(),
     };
     let mut ahead: Option<(usize, Loaded)> = None;
     let parts = corpus.segments_of(documents);
@@ -136,6 +137,8 @@ struct Search<'s> {
     assembler: Assembler<'s>,
     going_on: GoingOn,
     report: Report,
+    /// What searching the last segments has taken.
+    spent: Spent,
 }
 
 impl Search<'_> {
@@ -148,7 +151,7 @@ impl Search<'_> {
         part: &[(usize, usize)],
         next: Option<&Loaded>,
     ) -> Result<()> {
-        let Self { corpus, pattern, options, assembler, going_on, report } = self;
+        let Self { corpus, pattern, options, assembler, going_on, report, spent } = self;
         let start = Instant::now();
         let root = |own: usize| source.document_root(own).len() as u64;
         let symbols: u64 = part.iter().map(|&(_, own)| root(own)).sum();
@@ -186,7 +189,8 @@ impl Search<'_> {
             most_are_met: symbols * MET_AGAIN >= all,
             has_literals: pattern.has_literals(),
         };
-        let chooser = Chooser::new(figures, options, pattern.automaton().lets_all_through());
+        let chooser =
+            Chooser::new(figures, options, pattern.automaton().lets_all_through(), *spent);
         if chooser.learns_before() {
             filter.read_all();
         }
@@ -214,7 +218,7 @@ impl Search<'_> {
             going_on.part(&searcher, places, continued, ends, &mut stretches)?;
         }
         let mut batches =
-            Batches { searcher: &searcher, stretches: &stretches, figures, chooser, report };
+            Batches { searcher: &searcher, stretches: &stretches, figures, chooser, report, spent };
         batches.report.prepare += start.elapsed();
         batches.run(assembler)?;
         if let Some(document) = going_on.document {
@@ -374,6 +378,7 @@ struct Batches<'b, S> {
     figures: Figures,
     chooser: Chooser,
     report: &'b mut Report,
+    spent: &'b mut Spent,
 }
 
 impl<'b, S: Source> Batches<'b, S> {
@@ -422,6 +427,9 @@ impl<'b, S: Source> Batches<'b, S> {
             before = (places, found);
         }
         self.give(assembler, before)?;
+        if spent.symbols > 0 {
+            *self.spent = spent;
+        }
         if let Some(estimates) = self.chooser.estimates() {
             for (sum, nanoseconds) in self.report.estimates.iter_mut().zip(estimates) {
                 *sum += Duration::from_nanos(nanoseconds as u64);

@@ -9,7 +9,7 @@ use tadoc_oracle::{Document, cases};
 use super::plain::expected;
 use tadoc_testing::archives::{compress, sorted};
 
-use super::support::{Event, all_options, search, search_some};
+use super::support::{Event, all_options, search, search_as_chosen, search_some};
 
 /// Patterns of all kinds, and what is to be made of them for the plain program.
 const PATTERNS: &[&str] = &[
@@ -181,6 +181,8 @@ fn some_documents_are_searched_alone() {
                     }
                     let found = search_some(&path, Some(some), &pattern, &options, 2);
                     assert!(found == expected, "{index:?} {some:?} {text:?} {options:?}");
+                    let chosen = search_as_chosen(&path, some, &pattern, &options);
+                    assert!(chosen == expected, "{index:?} {some:?} {text:?} {options:?}");
                 }
             }
         }
