@@ -1,15 +1,15 @@
-//! The texts of tokens and short rules, written out: text is then copied in runs of dozens of bytes and
-//! not token by token.
+//! The texts of tokens and short rules, written out: text is then copied in runs of dozens of bytes
+//! and not token by token.
 //!
 //! For whoever writes out much of a segment: restoring, and grep where it expands and scans. Cost:
-//! O(symbols and texts) to make, on all threads; at most 16 bytes a symbol of the rules, the bytes of
-//! tokens, and 4 bytes a symbol. (Random access, which is given its room, chooses by use:
+//! O(symbols and texts) to make, on all threads; at most 16 bytes a symbol of the rules, the bytes
+//! of tokens, and 4 bytes a symbol. (Random access, which is given its room, chooses by use:
 //! `access::texts`.)
 //!
-//! Texts stand one behind the other, those of tokens first and then those of rules, children first: where
-//! one ends the next starts, and one number a symbol says where a text is and how long. [`Buffer::expand`]
-//! copies a fixed number of bytes for every symbol, and more where a text is longer, so that the
-//! processor foresees the branch and works on many symbols at a time.
+//! Texts stand one behind the other, those of tokens first and then those of rules, children first:
+//! where one ends the next starts, and one number a symbol says where a text is and how long.
+//! [`Buffer::expand`] copies a fixed number of bytes for every symbol, and more where a text is
+//! longer, so that the processor foresees the branch and works on many symbols at a time.
 
 #![cfg_attr(
     not(test),
@@ -34,15 +34,16 @@ const SYMBOLS_OF_PART: u32 = 1 << 13;
 /// Memory is asked for so many rules ahead: where texts are, and texts.
 const FAR: u32 = 24;
 const NEAR: u32 = 12;
-/// Bodies of rules of the same round that are read for a text; a rule that takes more is not written out.
+/// Bodies of rules of the same round that are read for a text; a rule that takes more is not
+/// written out.
 const MOST_BODIES: usize = 64;
 /// Bytes that a buffer keeps for the next text.
 const KEPT: usize = 1 << 22;
 /// Symbols for whose texts room is made at a time.
 const SYMBOLS_AT_ONCE: usize = 256;
 
-/// The rules of a segment. Symbols below [`Rules::token_count`] are tokens, the others rules; rule `r`
-/// is the symbol `token_count + r`, and uses only rules of higher numbers.
+/// The rules of a segment. Symbols below [`Rules::token_count`] are tokens, the others rules; rule
+/// `r` is the symbol `token_count + r`, and uses only rules of higher numbers.
 pub(crate) trait Rules {
     /// How many tokens there are.
     fn token_count(&self) -> u32;
@@ -63,8 +64,9 @@ pub(crate) trait Rules {
 pub(crate) struct Texts {
     /// The texts, and [`COPIED`] bytes more.
     bytes: Vec<u8>,
-    /// Where the text of each symbol starts, and then where the last one ends: tokens in their order, and then
-    /// rules, the last one first. A symbol whose text is not written out seems to have none.
+    /// Where the text of each symbol starts, and then where the last one ends: tokens in their
+    /// order, and then rules, the last one first. A symbol whose text is not written out seems to
+    /// have none.
     starts: Vec<u32>,
     /// Tokens, and the place in `starts` of a rule's text and its symbol together.
     tokens: u32,
@@ -72,8 +74,8 @@ pub(crate) struct Texts {
 }
 
 impl Texts {
-    /// Writes out texts, children first, until there is no more room: that of all, and a fourth of what is left
-    /// of a budget.
+    /// Writes out texts, children first, until there is no more room: that of all, and a fourth of
+    /// what is left of a budget.
     #[expect(clippy::cast_possible_truncation, reason = "threads are few")]
     pub(crate) fn new<R: Rules + Sync>(rules: &R, budget: &Budget) -> Self {
         let (tokens, count) = (rules.token_count(), rules.rule_count());
@@ -115,7 +117,8 @@ impl Texts {
         texts
     }
 
-    /// Appends the texts of the symbols that have these places, written out in parts on all threads.
+    /// Appends the texts of the symbols that have these places, written out in parts on all
+    /// threads.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "there is room for less than 32 bits of text"
@@ -151,8 +154,8 @@ impl Texts {
         }
     }
 
-    /// Asks for the memory in which is what rules that come soon are made of: of some where the texts are, and of
-    /// others that come sooner the texts.
+    /// Asks for the memory in which is what rules that come soon are made of: of some where the
+    /// texts are, and of others that come sooner the texts.
     fn ask_for(&self, rules: &impl Rules, round: u32, rule: u32) {
         for (ahead, is_near) in [(FAR, false), (NEAR, true)] {
             let Some(rule) = rule.checked_sub(ahead) else { continue };
@@ -167,8 +170,8 @@ impl Texts {
         }
     }
 
-    /// Writes out the text of a rule if it is short, and those of all that it uses are written out: in rounds before
-    /// the one that starts at this place, in the same part, or now.
+    /// Writes out the text of a rule if it is short, and those of all that it uses are written out:
+    /// in rounds before the one that starts at this place, in the same part, or now.
     #[expect(clippy::cast_possible_truncation, reason = "a part has few short texts")]
     fn write_rule(&self, rules: &impl Rules, round: u32, rule: u32, part: &mut Part) {
         let start = part.bytes.len();
@@ -297,8 +300,8 @@ impl Buffer {
         }
     }
 
-    /// Appends the text of symbols; `false` where all text would have more than `most` bytes: then some of it is missing.
-    /// O(symbols + bytes).
+    /// Appends the text of symbols; `false` where all text would have more than `most` bytes: then
+    /// some of it is missing. O(symbols + bytes).
     pub(crate) fn expand(
         &mut self,
         rules: &impl Rules,
@@ -328,8 +331,8 @@ impl Buffer {
     #[inline]
     fn copy(&mut self, texts: &Texts, symbols: &[u32]) -> usize {
         let (from, into) = (&texts.bytes[..], &mut self.bytes[..]);
-        // Where all texts are is looked up before the first is copied, and memory asked for: it is in many places, and
-        // arrives for many of them at a time.
+        // Where all texts are is looked up before the first is copied, and memory asked for: it is
+        // in many places, and arrives for many of them at a time.
         let mut places = [(0_u32, 0_u32); SYMBOLS_AT_ONCE];
         let mut found = 0;
         for (into, &symbol) in places.iter_mut().zip(symbols) {

@@ -68,7 +68,8 @@ impl Nuls {
         }
     }
 
-    /// Where the first NUL of each of some documents is, on all threads if all symbols were looked at.
+    /// Where the first NUL of each of some documents is, on all threads if all symbols were looked
+    /// at.
     pub(super) fn of_documents<S: Source>(
         mut self,
         source: &S,

@@ -1,5 +1,5 @@
-//! By which method the stretches of a segment are searched: chosen by an estimate of what is left, before the
-//! first ones and again behind each batch. What is found does not depend on it.
+//! By which method the stretches of a segment are searched: chosen by an estimate of what is left,
+//! before the first ones and again behind each batch. What is found does not depend on it.
 //!
 //! Estimates are in nanoseconds of one thread. What a symbol, a byte or a line costs was measured
 //! once (`cargo xtask bench grep`); how many lines are looked at and how much the automaton has to
@@ -7,8 +7,8 @@
 
 use super::{Method, Options, Want};
 
-/// The automaton: a symbol of the root, a symbol of a rule or a byte of a token that is read before the
-/// search, a step that has to be computed, and a line that is written out and looked at alone.
+/// The automaton: a symbol of the root, a symbol of a rule or a byte of a token that is read before
+/// the search, a step that has to be computed, and a line that is written out and looked at alone.
 const ROOT_SYMBOL: f64 = 4.0;
 const RULE_SYMBOL: f64 = 6.0;
 const TOKEN_BYTE: f64 = 1.5;
@@ -18,8 +18,8 @@ const LINE: f64 = 1500.0;
 const ROW_SYMBOL: f64 = 0.5;
 /// Steps are fewer later, since passages come again.
 const STEPS_LATER: f64 = 0.5;
-/// Expansion: a symbol of the root, a symbol of a rule whose text is written out before, and a byte that
-/// is scanned, by literals or by an automaton.
+/// Expansion: a symbol of the root, a symbol of a rule whose text is written out before, and a byte
+/// that is scanned, by literals or by an automaton.
 const COPIED_SYMBOL: f64 = 14.0;
 const WRITTEN_SYMBOL: f64 = 20.0;
 const LITERAL_BYTE: f64 = 0.3;
@@ -50,8 +50,8 @@ pub(super) struct Figures {
 /// What searching has taken so far.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Spent {
-    /// Symbols of the root that were searched by the automaton, lines that were looked at there, and
-    /// steps that were computed.
+    /// Symbols of the root that were searched by the automaton, lines that were looked at there,
+    /// and steps that were computed.
     pub(super) symbols: u64,
     pub(super) lines: u64,
     pub(super) steps: u64,
@@ -122,7 +122,8 @@ impl Chooser {
 
     /// Chooses again when so many symbols of the root are left.
     pub(super) fn again(&mut self, left: u64, spent: Spent) {
-        // From text that is expanded nothing is learnt about the automaton, and from little nothing certain.
+        // From text that is expanded nothing is learnt about the automaton, and from little nothing
+        // certain.
         let is_known = spent.symbols > self.figures.root / SAMPLE;
         if self.fixed || self.method == Method::Expansion || !is_known {
             return;
@@ -144,7 +145,8 @@ impl Chooser {
         self.figures.most_are_met && self.method == Method::Automaton
     }
 
-    /// Estimates by automaton and by expansion when the method was chosen; `None` where there was no choice.
+    /// Estimates by automaton and by expansion when the method was chosen; `None` where there was
+    /// no choice.
     pub(super) fn estimates(&self) -> Option<[f64; 2]> {
         (!self.fixed).then_some(self.estimates)
     }

@@ -6,8 +6,8 @@
 //! bounded memory; steps from states beyond that are computed anew, which costs as much as the
 //! symbol's text is long.
 //!
-//! Behind a newline it does not matter what was before it. So nearly all steps are from a few states, and the number
-//! of steps computed is not much larger than that of the grammar's symbols.
+//! Behind a newline it does not matter what was before it. So nearly all steps are from a few
+//! states, and the number of steps computed is not much larger than that of the grammar's symbols.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
@@ -125,8 +125,9 @@ impl<'f, S: Source> Filter<'f, S> {
         }
     }
 
-    /// Computes the steps of all symbols at the start of a line: tokens in their order, and rules children first. That
-    /// costs less than to look for them at all places of memory when they are met.
+    /// Computes the steps of all symbols at the start of a line: tokens in their order, and rules
+    /// children first. That costs less than to look for them at all places of memory when they are
+    /// met.
     pub(super) fn read_all(&self) {
         let (tokens, rules) = (self.source.token_count(), self.source.rule_count());
         (0..tokens.div_ceil(AT_ONCE)).into_par_iter().for_each(|number| {
@@ -135,7 +136,8 @@ impl<'f, S: Source> Filter<'f, S> {
                 self.compute_token(token, START);
             }
         });
-        // All threads work near the same place, so that what a rule uses is known for the most part.
+        // All threads work near the same place, so that what a rule uses is known for the most
+        // part.
         let left = AtomicU32::new(rules.div_ceil(AT_ONCE));
         let take = |left: u32| left.checked_sub(1);
         let read = || {
@@ -193,8 +195,8 @@ impl<'f, S: Source> Filter<'f, S> {
         }
     }
 
-    /// Computes a step, and those of the rules below that are not known, without recursion: rules may be nested
-    /// deeper than the stack is.
+    /// Computes a step, and those of the rules below that are not known, without recursion: rules
+    /// may be nested deeper than the stack is.
     #[cold]
     fn compute(&self, symbol: u32, before: State) -> Step {
         if symbol < self.source.token_count() {

@@ -1,12 +1,13 @@
 //! Lines that match a regular expression, found on the compressed form.
 //!
-//! There are two methods, and both find the same lines ([`Method`]). An automaton goes over the grammar: what a rule
-//! does to it is computed once for each state that it is met in and remembered, so that a passage that comes a
-//! thousand times is searched once. It lets through every line that matches and perhaps some that do not; those lines
-//! alone are written out, and the regular expression itself decides. Or stretches of text are expanded and scanned by
-//! the regular expression, as any text is: better where text repeats little and many lines match or expressions need
-//! many states, and for a few documents, where that takes time in proportion to their text. `choose` estimates which
-//! is quicker, before the search and while it goes on.
+//! There are two methods, and both find the same lines ([`Method`]). An automaton goes over the
+//! grammar: what a rule does to it is computed once for each state that it is met in and
+//! remembered, so that a passage that comes a thousand times is searched once. It lets through
+//! every line that matches and perhaps some that do not; those lines alone are written out, and the
+//! regular expression itself decides. Or stretches of text are expanded and scanned by the regular
+//! expression, as any text is: better where text repeats little and many lines match or expressions
+//! need many states, and for a few documents, where that takes time in proportion to their text.
+//! `choose` estimates which is quicker, before the search and while it goes on.
 //!
 //! Answers are those of ripgrep on the restored files: lines end in newlines, which nothing matches; a last line needs
 //! none. `pattern` has the syntax. A document with a NUL byte anywhere is binary, however long it is and wherever

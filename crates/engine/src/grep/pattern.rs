@@ -1,8 +1,9 @@
 //! From what a person types to the regular expression that decides about one line.
 //!
-//! The syntax is that of the crate `regex`, on bytes and with Unicode, and as in ripgrep nothing matches across
-//! lines: classes lose the newline, and a newline that is asked for is an error. `\A` and `\z` are the edges of a
-//! line, as `^` and `$` are. Text that is not UTF-8 is searched as it is; no character class matches its bytes.
+//! The syntax is that of the crate `regex`, on bytes and with Unicode, and as in ripgrep nothing
+//! matches across lines: classes lose the newline, and a newline that is asked for is an error.
+//! `\A` and `\z` are the edges of a line, as `^` and `$` are. Text that is not UTF-8 is searched as
+//! it is; no character class matches its bytes.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -52,8 +53,8 @@ pub struct Syntax {
 #[derive(Debug)]
 pub struct Pattern {
     regex: Regex,
-    /// A looser expression, with which text is scanned first: Unicode's word boundaries are not looked at, since beside
-    /// bytes beyond ASCII no fast engine knows them.
+    /// A looser expression, with which text is scanned first: Unicode's word boundaries are not
+    /// looked at, since beside bytes beyond ASCII no fast engine knows them.
     loose: Option<Regex>,
     automaton: Automaton,
     /// Parts of words, of which every match has one; `None` if there are none such.
@@ -63,7 +64,8 @@ pub struct Pattern {
 impl Pattern {
     /// Reads and compiles patterns; none of them match nothing.
     ///
-    /// Error: [`Error::BadPattern`] where one is no regular expression, asks for a newline, or would be too large.
+    /// Error: [`Error::BadPattern`] where one is no regular expression, asks for a newline, or
+    /// would be too large.
     pub fn new(patterns: &[impl AsRef<str>], syntax: Syntax) -> Result<Self> {
         let written: Vec<String> = patterns
             .iter()
@@ -116,14 +118,15 @@ impl Pattern {
         Ok(Self { regex, loose, automaton: Automaton::new(&all), pieces: required_pieces(&all) })
     }
 
-    /// Whether a line matches; it comes without its newline. O(line) at best, O(line × pattern) at worst.
+    /// Whether a line matches; it comes without its newline. O(line) at best, O(line × pattern) at
+    /// worst.
     pub fn is_match(&self, line: &[u8]) -> bool {
         self.regex.is_match(Input::new(line))
     }
 
-    /// Where a line matches: leftmost matches that do not overlap. It comes without its newline; `newline` tells
-    /// whether it has one. As in ripgrep, an empty match at the end of a line is in front of the newline, and
-    /// where there is none, no match.
+    /// Where a line matches: leftmost matches that do not overlap. It comes without its newline;
+    /// `newline` tells whether it has one. As in ripgrep, an empty match at the end of a line is in
+    /// front of the newline, and where there is none, no match.
     pub fn find_iter<'p>(
         &'p self,
         line: &'p [u8],
@@ -133,8 +136,9 @@ impl Pattern {
         found.filter(move |found| newline || found.start < line.len())
     }
 
-    /// Where the first match at or behind `from` ends or is known of, in text of several lines: a place in its line
-    /// or at the end of that. Unless [`Pattern::finds_exactly`], that line may not match after all.
+    /// Where the first match at or behind `from` ends or is known of, in text of several lines: a
+    /// place in its line or at the end of that. Unless [`Pattern::finds_exactly`], that line may
+    /// not match after all.
     pub(super) fn find_in_text(&self, text: &[u8], from: usize) -> Option<usize> {
         let regex = self.loose.as_ref().unwrap_or(&self.regex);
         let found = regex.search_half(&Input::new(text).span(from..text.len()).earliest(true));
@@ -151,7 +155,8 @@ impl Pattern {
         self.loose.is_none()
     }
 
-    /// Parts of words, of which every line that matches has one inside of a word; `None` if nothing is known.
+    /// Parts of words, of which every line that matches has one inside of a word; `None` if nothing
+    /// is known.
     pub(super) fn pieces(&self) -> Option<&[Vec<u8>]> {
         self.pieces.as_deref()
     }
@@ -167,8 +172,9 @@ const SHORTEST_PIECE: usize = 3;
 /// More parts than that are not looked for one by one.
 const MOST_PIECES: usize = 32;
 
-/// Runs of ASCII letters, digits and underscores, of which every match has one. Such a run lies inside of one word, whichever the
-/// lexer is: no lexer ends a word between two of these characters.
+/// Runs of ASCII letters, digits and underscores, of which every match has one. Such a run lies
+/// inside of one word, whichever the lexer is: no lexer ends a word between two of these
+/// characters.
 fn required_pieces(expression: &Hir) -> Option<Vec<Vec<u8>>> {
     match expression.kind() {
         HirKind::Literal(literal) => {
@@ -300,7 +306,8 @@ fn without_word_boundaries(expression: &Hir) -> Hir {
     })
 }
 
-/// An expression in which `change` may put another in the place of any part; groups become what is in them.
+/// An expression in which `change` may put another in the place of any part; groups become what is
+/// in them.
 pub(super) fn map(expression: &Hir, change: &mut impl FnMut(&HirKind) -> Option<Hir>) -> Hir {
     if let Some(changed) = change(expression.kind()) {
         return changed;

@@ -1,7 +1,8 @@
-//! The search of a corpus: segments one after the other, their stretches on all threads, lines in order.
+//! The search of a corpus: segments one after the other, their stretches on all threads, lines in
+//! order.
 //!
-//! Stretches are searched in batches. While a batch is searched, what was found in the one before is given to the
-//! sink; so there are at most two batches in memory.
+//! Stretches are searched in batches. While a batch is searched, what was found in the one before
+//! is given to the sink; so there are at most two batches in memory.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -26,15 +27,18 @@ use crate::texts::{Buffer, Texts};
 
 /// Groups of stretches that are searched at a time, for each thread.
 const GROUPS_PER_THREAD: usize = 16;
-/// Where so many times the symbols of the root that are searched are as many as all symbols, most of these will be met.
+/// Where so many times the symbols of the root that are searched are as many as all symbols, most
+/// of these will be met.
 const MET_AGAIN: u64 = 4;
-/// Documents of fewer symbols than these are searched without asking an index which of them have the words.
+/// Documents of fewer symbols than these are searched without asking an index which of them have
+/// the words.
 const FEW_SYMBOLS: u64 = 1 << 14;
 /// The next segment is loaded beside a search if there is room for it so many times.
 const ROOM_AHEAD: u64 = 4;
 
-/// Searches documents (places in [`Corpus::documents`], ascending) for lines that match, in the rayon pool that it
-/// is called in. What is given to the sink does not depend on the number of threads.
+/// Searches documents (places in [`Corpus::documents`], ascending) for lines that match, in the
+/// rayon pool that it is called in. What is given to the sink does not depend on the number of
+/// threads.
 pub fn search(
     corpus: &Corpus,
     documents: &[usize],
@@ -43,7 +47,8 @@ pub fn search(
     sink: &mut dyn Sink,
 ) -> Result<Report> {
     let mut options = options.clone();
-    // Lines nearby are found by their numbers, and lines that do not match are counted as the others of all.
+    // Lines nearby are found by their numbers, and lines that do not match are counted as the
+    // others of all.
     options.numbers |= options.before > 0 || options.after > 0 || options.invert;
     let mut search = Search {
         corpus,
@@ -142,8 +147,8 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    /// Searches documents of a segment, given by their numbers and their places in it. The next segment is there if
-    /// it may matter.
+    /// Searches documents of a segment, given by their numbers and their places in it. The next
+    /// segment is there if it may matter.
     fn segment(
         &mut self,
         source: &impl Source,
@@ -164,8 +169,9 @@ impl Search<'_> {
         let (texts, no_texts) = (OnceLock::new(), Texts::default());
         let searcher =
             Searcher { source, filter: &filter, pattern, options, texts, no_texts, budget };
-        // Documents without any of the words that a match must have parts of are as good as empty, unless lines that do
-        // not match are wanted. Of one that goes on in another segment a line may, too.
+        // Documents without any of the words that a match must have parts of are as good as empty,
+        // unless lines that do not match are wanted. Of one that goes on in another segment a line
+        // may, too.
         let known = match options.invert || (!most_are_met && symbols < FEW_SYMBOLS) {
             true => None,
             false => pattern.pieces().and_then(|pieces| source.documents_with(pieces)),
@@ -241,7 +247,8 @@ fn length<S: Source>(source: &S, places: Range<u32>) -> u64 {
     symbols.iter().map(|&symbol| source.bytes(symbol)).fold(0, u64::saturating_add)
 }
 
-/// Where the first NUL of a document is behind the segment of this number, counted from the start of the next one.
+/// Where the first NUL of a document is behind the segment of this number, counted from the start
+/// of the next one.
 fn first_nul_behind(
     corpus: &Corpus,
     document: usize,
@@ -313,7 +320,8 @@ impl GoingOn {
                 false => self.line = text,
             }
         }
-        // A line that began before and does not end before the document does is no line of a stretch.
+        // A line that began before and does not end before the document does is no line of a
+        // stretch.
         whole.closed = ends && (newline || !continued);
         stretches.append(&mut whole.cut(searcher.filter));
         match ends {
@@ -440,8 +448,9 @@ impl<'b, S: Source> Batches<'b, S> {
         Ok(())
     }
 
-    /// Writes out texts if they are about to be needed and are not there, and tells how long that took. Nothing else
-    /// is done meanwhile: a thread that waits for others may not take up a search that needs them.
+    /// Writes out texts if they are about to be needed and are not there, and tells how long that
+    /// took. Nothing else is done meanwhile: a thread that waits for others may not take up a
+    /// search that needs them.
     fn write_texts(&self) -> Duration {
         let start = Instant::now();
         let searcher = self.searcher;

@@ -16,7 +16,8 @@ pub(super) trait Source: Rules + Sync {
     fn load_tokens(&self, _documents: Option<&[usize]>) -> Result<()> {
         Ok(())
     }
-    /// The places of a document's symbols in the root; documents are numbered inside of the segment.
+    /// The places of a document's symbols in the root; documents are numbered inside of the
+    /// segment.
     fn document_root(&self, document: usize) -> Range<u32>;
     /// Puts symbols of the root into a buffer, which is cleared before.
     fn read_root(&self, places: Range<u32>, into: &mut Vec<u32>);
@@ -24,7 +25,8 @@ pub(super) trait Source: Rules + Sync {
     fn any_token_has(&self, byte: u8) -> bool;
     /// How many newlines a symbol's text has.
     fn newlines(&self, symbol: u32) -> u64;
-    /// The documents that have a word with any of these parts in it, if that is known without looking at them.
+    /// The documents that have a word with any of these parts in it, if that is known without
+    /// looking at them.
     fn documents_with(&self, _pieces: &[Vec<u8>]) -> Option<Vec<bool>> {
         None
     }

@@ -1,12 +1,14 @@
 //! A stretch of a document: whole lines, searched by one thread.
 //!
-//! A stretch is a range of the root. Its first line may begin in the symbol before it, behind that symbol's last
-//! newline, and what stands behind its own last newline is the beginning of the next one. So stretches of a document
-//! are searched apart, and their lines are all of the document's, each once.
+//! A stretch is a range of the root. Its first line may begin in the symbol before it, behind that
+//! symbol's last newline, and what stands behind its own last newline is the beginning of the next
+//! one. So stretches of a document are searched apart, and their lines are all of the document's,
+//! each once.
 //!
-//! There are two ways to search, and both give the same lines. *By the automaton*: the filter goes over the root, and
-//! where it finds a line that may match, that line alone is written out and looked at. *By expansion*: all text is
-//! written out and scanned by the regular expression; better where text repeats little or many lines match.
+//! There are two ways to search, and both give the same lines. *By the automaton*: the filter goes
+//! over the root, and where it finds a line that may match, that line alone is written out and
+//! looked at. *By expansion*: all text is written out and scanned by the regular expression; better
+//! where text repeats little or many lines match.
 
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -87,7 +89,8 @@ impl Stretch {
 /// The lines of a stretch in the text that was written out.
 pub(super) struct Lines {
     pub(super) places: Range<usize>,
-    /// How many newlines of the stretch are before them, and where they start, counted from its first symbol.
+    /// How many newlines of the stretch are before them, and where they start, counted from its
+    /// first symbol.
     pub(super) newlines: u64,
     pub(super) offset: i64,
 }
@@ -97,8 +100,8 @@ pub(super) struct Lines {
 pub(super) struct FoundLine {
     /// Newlines of the stretch before the line; only if numbers are wanted.
     pub(super) newlines: u64,
-    /// Where it starts, counted from the start of the stretch's first symbol: less than 0 for a line that began in
-    /// the symbol before. Only if numbers are wanted.
+    /// Where it starts, counted from the start of the stretch's first symbol: less than 0 for a
+    /// line that began in the symbol before. Only if numbers are wanted.
     pub(super) offset: i64,
     /// Its bytes in [`Found::text`], without newline.
     pub(super) text: Range<usize>,
@@ -128,7 +131,8 @@ pub(super) struct Found {
     /// otherwise.
     pub(super) candidates: u64,
     pub(super) expanded: u64,
-    /// Whether the document ends here with a line without newline; only if lines that do not match are counted.
+    /// Whether the document ends here with a line without newline; only if lines that do not match
+    /// are counted.
     pub(super) last_line: bool,
     /// What the text takes of a budget.
     pub(super) share: Option<Share>,
@@ -154,8 +158,8 @@ impl<S: Source> Searcher<'_, S> {
         Writer::new(self.filter, self.texts.get().map_or(&self.no_texts, |texts| texts))
     }
 
-    /// Searches a stretch by the automaton, writing out the lines that may match: all of them, or the first ones, and
-    /// then what goes on with the others.
+    /// Searches a stretch by the automaton, writing out the lines that may match: all of them, or
+    /// the first ones, and then what goes on with the others.
     pub(super) fn by_automaton(&self, stretch: &Stretch) -> Result<(Found, Option<Walk<'_, S>>)> {
         let mut walk = Walk {
             searcher: self,
@@ -216,7 +220,8 @@ impl<S: Source> Searcher<'_, S> {
         })
     }
 
-    /// Writes out all lines of a stretch with their newlines; `None` where there are more than `most` bytes.
+    /// Writes out all lines of a stretch with their newlines; `None` where there are more than
+    /// `most` bytes.
     pub(super) fn expand(
         &self,
         stretch: &Stretch,
@@ -331,7 +336,8 @@ impl<S: Source> Searcher<'_, S> {
         found
     }
 
-    /// The first line that matches, of those that start at `at` or behind. Counts those that were looked at.
+    /// The first line that matches, of those that start at `at` or behind. Counts those that were
+    /// looked at.
     fn next_line(&self, text: &[u8], at: usize, looked_at: &mut u64) -> Option<Range<usize>> {
         let mut from = at;
         loop {
@@ -402,8 +408,8 @@ impl<S: Source> Searcher<'_, S> {
     }
 }
 
-/// A way over the symbols of a stretch that writes out the lines that may match. It is paused when there are many, since a
-/// symbol may have more lines than memory, and goes on from there.
+/// A way over the symbols of a stretch that writes out the lines that may match. It is paused when
+/// there are many, since a symbol may have more lines than memory, and goes on from there.
 pub(super) struct Walk<'w, S> {
     searcher: &'w Searcher<'w, S>,
     writer: Writer<'w, S>,
@@ -417,7 +423,8 @@ pub(super) struct Walk<'w, S> {
     /// What was found since the walk was last paused, and lines that matched in all.
     found: Found,
     matched: u64,
-    /// The symbols, the place among them that comes next, and what is left of the bodies of rules below the last one.
+    /// The symbols, the place among them that comes next, and what is left of the bodies of rules
+    /// below the last one.
     symbols: Vec<u32>,
     place: usize,
     above: Vec<Range<u32>>,
@@ -427,8 +434,8 @@ pub(super) struct Walk<'w, S> {
 }
 
 impl<S: Source> Walk<'_, S> {
-    /// Finds the next lines: some thousands, or a few long ones, or those that are left. The last ones come with the figures
-    /// of the stretch.
+    /// Finds the next lines: some thousands, or a few long ones, or those that are left. The last
+    /// ones come with the figures of the stretch.
     pub(super) fn next(&mut self) -> Result<Found> {
         self.found.share = Some(self.searcher.budget.share());
         while !self.is_full() {
@@ -454,13 +461,15 @@ impl<S: Source> Walk<'_, S> {
         self.found.lines.len() >= LINES_AT_ONCE || self.found.text.len() >= TEXT_AT_ONCE
     }
 
-    /// Goes over symbols of the root to the next one in which a line ends that may match, and into that; `false` if there
-    /// is none. Where the document ends behind them, a last line without newline is looked at, too.
+    /// Goes over symbols of the root to the next one in which a line ends that may match, and into
+    /// that; `false` if there is none. Where the document ends behind them, a last line without
+    /// newline is looked at, too.
     fn enter(&mut self) -> Result<bool> {
         let filter = self.searcher.filter;
         let symbols = std::mem::take(&mut self.symbols);
         let mut row = filter.row(self.state);
-        // The symbols before this one are counted, and the line is what `self.line` has and those from this one on.
+        // The symbols before this one are counted, and the line is what `self.line` has and those
+        // from this one on.
         let from = self.place.min(symbols.len());
         let mut entered = false;
         for (place, &symbol) in symbols.iter().enumerate().skip(from) {
@@ -551,7 +560,8 @@ impl<S: Source> Walk<'_, S> {
         self.newlines = self.newlines.saturating_add(source.newlines(symbol));
     }
 
-    /// Goes on in the rules below a symbol in which a line ends that may match, up to the next such line.
+    /// Goes on in the rules below a symbol in which a line ends that may match, up to the next such
+    /// line.
     fn symbol(&mut self) -> Result<()> {
         let source = self.searcher.source;
         let tokens = source.token_count();

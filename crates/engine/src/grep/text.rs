@@ -39,7 +39,8 @@ impl<'s, S: Source> Writer<'s, S> {
         symbols.fold(token.len() as u64, |sum, symbol| sum.saturating_add(source.bytes(symbol)))
     }
 
-    /// The part of a token behind the last newline of a symbol that has one, and the places behind it, innermost last.
+    /// The part of a token behind the last newline of a symbol that has one, and the places behind
+    /// it, innermost last.
     fn tail_parts(&self, symbol: u32) -> (&'s [u8], Vec<Range<u32>>) {
         let source = self.filter.source;
         let tokens = source.token_count();
@@ -58,8 +59,8 @@ impl<'s, S: Source> Writer<'s, S> {
         (&token[start..], behind)
     }
 
-    /// Appends the texts of symbols; `false` where all text would have more than `most` bytes: then some of it is missing.
-    /// O(symbols and text).
+    /// Appends the texts of symbols; `false` where all text would have more than `most` bytes: then
+    /// some of it is missing. O(symbols and text).
     pub(super) fn whole(&self, symbols: &[u32], into: &mut Buffer, most: usize) -> bool {
         into.expand(self.filter.source, self.texts, symbols, most)
     }

@@ -39,7 +39,8 @@ impl Sink for Events {
     }
 }
 
-/// Searches all documents of an archive on so many threads, by each method; what is found is the same.
+/// Searches all documents of an archive on so many threads, by each method; what is found is the
+/// same.
 pub fn search(path: &Path, pattern: &Pattern, options: &Options, threads: usize) -> Vec<Event> {
     search_some(path, None, pattern, options, threads)
 }
