@@ -63,7 +63,7 @@ pub fn search(
     let parts = corpus.segments_of(documents);
     for (place, (number, part)) in parts.iter().enumerate() {
         let number = *number;
-        let (start, left) = (Instant::now(), corpus.budget().left());
+        let start = Instant::now();
         let loaded = match ahead.take() {
             Some((next, loaded)) if next == number => loaded,
             _ => Loaded::load(corpus, number)?,
@@ -74,11 +74,10 @@ pub fn search(
             ahead = Some((number + 1, Loaded::load(corpus, number + 1)?));
         }
         search.report.load += start.elapsed();
-        let taken = left.saturating_sub(corpus.budget().left());
-        let has_room = corpus.budget().left() / ROOM_AHEAD >= taken;
         let following = parts.get(place + 1).map(|&(number, _)| number);
         let following = following.filter(|&following| {
-            has_room && ahead.as_ref().is_none_or(|&(number, _)| number != following)
+            has_room_ahead(corpus, number, following)
+                && ahead.as_ref().is_none_or(|&(number, _)| number != following)
         });
         let next = ahead.as_ref().map(|(_, loaded)| loaded);
         let mut run = || match &loaded {
@@ -99,6 +98,16 @@ pub fn search(
         }
     }
     Ok(search.report)
+}
+
+/// Whether a segment can be loaded beside one that is, and enough is left for the search.
+fn has_room_ahead(corpus: &Corpus, loaded: usize, next: usize) -> bool {
+    let symbols = |number: usize| {
+        let segment = &corpus.summary().segments[number];
+        segment.symbols as f64 + segment.token_types as f64 + 1.0
+    };
+    let needed = corpus.budget().used() as f64 * (symbols(next) / symbols(loaded)).max(1.0);
+    ROOM_AHEAD as f64 * needed <= corpus.budget().left() as f64
 }
 
 /// A segment in memory: decoded, or mapped from an index.
@@ -414,7 +423,8 @@ impl<'b, S: Source> Batches<'b, S> {
             );
             given?;
             if assembler.has_ended() {
-                return Ok(());
+                before = (0..0, Vec::new());
+                break;
             }
             let found: Vec<Option<Searched<'b, S>>> = found?.into_iter().flatten().collect();
             let computed = this.searcher.filter.computed();
