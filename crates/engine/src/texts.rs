@@ -500,7 +500,7 @@ mod tests {
         let rules = 3 * SYMBOLS_OF_PART;
         let tokens = vec![b"a".to_vec(), b"bc".to_vec()];
         let body = |rule: u32| {
-            let child = |distance: u32| match rule + distance < rules && rule % 7 == 0 {
+            let child = |distance: u32| match rule + distance < rules && rule.is_multiple_of(7) {
                 true => 2 + rule + distance,
                 false => rule % 2,
             };
