@@ -8,7 +8,9 @@ use std::ops::ControlFlow;
 use libfuzzer_sys::fuzz_target;
 use regex::bytes::RegexBuilder;
 use tadoc_engine::access::Index;
-use tadoc_engine::grep::{self, Binary, Case, Line, Options, Pattern, Sink, Summary, Syntax};
+use tadoc_engine::grep::{
+    self, Binary, Case, Line, Method, Options, Pattern, Sink, Summary, Syntax,
+};
 use tadoc_engine::{Builder, CompressOptions, Corpus, Input, Lexer, Source};
 
 /// Ends the pattern, and then each document; a byte that is in no UTF-8.
@@ -83,9 +85,18 @@ fuzz_target!(|data: &[u8]| {
         tadoc_engine::access::store(&path, Index::Fast, &()).expect("an index");
     }
     let corpus = Corpus::open(&path).expect("an archive");
-    let options = Options { numbers: true, invert, binary: Binary::Text, ..Options::default() };
     let all: Vec<usize> = (0..documents.len()).collect();
-    let mut lines = Lines::default();
-    grep::search(&corpus, &all, &pattern, &options, &mut lines).expect("a whole archive");
-    assert!(lines.0 == expected, "{written:?}: {:?}, expected {expected:?}", lines.0);
+    for method in [Method::Automaton, Method::Expansion] {
+        let options = Options {
+            numbers: true,
+            invert,
+            binary: Binary::Text,
+            method: Some(method),
+            ..Options::default()
+        };
+        let mut lines = Lines::default();
+        grep::search(&corpus, &all, &pattern, &options, &mut lines).expect("a whole archive");
+        let found = lines.0;
+        assert!(found == expected, "{written:?} {method:?}: {found:?}, expected {expected:?}");
+    }
 });

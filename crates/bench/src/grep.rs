@@ -1,7 +1,9 @@
 //! `cargo xtask bench grep`: `tadoc grep` beside ripgrep on the files, and on the output of zstd.
 //!
-//! What is measured are whole commands: from a file in the page cache to the last line printed. `--check` compares
-//! what is printed byte by byte, for patterns of all kinds with flags of all kinds.
+//! What is measured are whole commands: from a file in the page cache to the last line printed; beside the
+//! time, that of processors in the programs, which says more on a machine that does other things too. The promises are
+//! about `zstd -dc | rg`. `--check` compares what is printed byte by byte, for patterns of all kinds with
+//! flags of all kinds.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -13,6 +15,7 @@ use serde::Serialize;
 use tadoc_engine::access::Index;
 
 use crate::analytics::prepare::Preparation;
+use crate::bars::Bar;
 use crate::corpus::{self, Corpus};
 use crate::machine::Machine;
 use crate::measure::Job;
@@ -61,6 +64,11 @@ const FLAGS: [&[&str]; 10] = [
     &["-m", "3", "-n", "--column"],
     &["-x"],
 ];
+
+/// The most that `tadoc grep` may take of the time of `zstd -dc | rg`, for every pattern and corpus: on an
+/// archive as it is, and with the fast index.
+const OF_PIPE: f64 = 1.0;
+const OF_PIPE_INDEXED: f64 = 0.7;
 
 /// Bytes of names that a command line takes.
 const NAME_BYTES: usize = 1 << 20;
@@ -111,6 +119,7 @@ struct GrepRun {
     command: String,
     machine: Machine,
     rows: Vec<Row>,
+    bars: Vec<Bar>,
     /// How many answers were compared, and found the same.
     checked: usize,
 }
@@ -125,6 +134,8 @@ struct Row {
     tadoc_indexed: f64,
     ripgrep: f64,
     zstd_ripgrep: f64,
+    /// Time of processors in the programs, of the four in the same order.
+    processor: [f64; 4],
 }
 
 /// What the contenders read.
@@ -169,7 +180,8 @@ impl Grep {
             }
         }
         let (date, command) = (units::today(), paths::command());
-        let run = GrepRun { date, command, machine: Machine::ask(), rows, checked };
+        let bars = bars(&rows);
+        let run = GrepRun { date, command, machine: Machine::ask(), rows, bars, checked };
         println!("{}", markdown(&run));
         if self.write {
             let path = run::write(&paths::runs(), &run.date, "grep", &markdown(&run), &run)?;
@@ -196,10 +208,13 @@ impl Grep {
             job(r#"zstd -dcq --long=27 "$2" | rg --no-config -a -e "$1""#, &files.tar),
         ];
         let mut times = vec![Vec::new(); jobs.len()];
+        let mut processors = times.clone();
         let mut lines = 0;
         for _ in 0..self.runs {
             for (number, job) in jobs.iter().enumerate() {
-                times[number].push(job.measure()?.seconds);
+                let measured = job.measure()?;
+                times[number].push(measured.seconds);
+                processors[number].push(measured.user_seconds);
                 if number == 0 {
                     let printed = fs::read(&output).context("reading what was printed")?;
                     lines = memchr::memchr_iter(b'\n', &printed).count();
@@ -214,6 +229,7 @@ impl Grep {
             tadoc_indexed: median(&times[1]),
             ripgrep: median(&times[2]),
             zstd_ripgrep: median(&times[3]),
+            processor: [0, 1, 2, 3].map(|number| median(&processors[number])),
         })
     }
 }
@@ -294,6 +310,22 @@ fn ripgrep(
     Ok(!all.is_empty())
 }
 
+/// The promises: the row that is worst, and how many miss.
+fn bars(rows: &[Row]) -> Vec<Bar> {
+    let contenders =
+        [("without an index", OF_PIPE, false), ("with index fast", OF_PIPE_INDEXED, true)];
+    let bars = contenders.into_iter().filter_map(|(what, limit, indexed)| {
+        let seconds = |row: &Row| if indexed { row.tadoc_indexed } else { row.tadoc };
+        let ratio = |row: &Row| seconds(row) / row.zstd_ripgrep;
+        let worst = rows.iter().max_by(|one, other| ratio(one).total_cmp(&ratio(other)))?;
+        let missed = rows.iter().filter(|row| ratio(row) > limit).count();
+        let row = format!("{} `{}`", worst.corpus, worst.pattern.replace('|', "\\|"));
+        let what = format!("{what}, of `zstd -dc \\| rg` ({missed} of {} miss; {row})", rows.len());
+        Some(Bar::at_most(&what, ratio(worst), limit))
+    });
+    bars.collect()
+}
+
 fn table(rows: &[Row]) -> Table {
     let mut table = Table::new([
         "corpus and pattern",
@@ -304,6 +336,8 @@ fn table(rows: &[Row]) -> Table {
         "zstd, rg",
         "rg / tadoc",
         "zstd, rg / tadoc",
+        "zstd, rg / indexed",
+        "user time: tadoc, indexed, rg, zstd + rg",
     ]);
     let milliseconds = |seconds: f64| format!("{:.0} ms", seconds * 1000.0);
     for row in rows {
@@ -317,6 +351,8 @@ fn table(rows: &[Row]) -> Table {
             milliseconds(row.zstd_ripgrep),
             format!("{:.2}", row.ripgrep / row.tadoc),
             format!("{:.2}", row.zstd_ripgrep / row.tadoc),
+            format!("{:.2}", row.zstd_ripgrep / row.tadoc_indexed),
+            row.processor.map(milliseconds).join(", "),
         ]);
     }
     table
@@ -329,6 +365,8 @@ fn markdown(run: &GrepRun) -> String {
         text += "Medians of whole commands, from files in the page cache; what they print goes to a file. `tadoc` reads \
                  the archive, `tadoc, indexed` one with the fast index, `rg` the files, and `zstd, rg` a tar through a pipe.\n\n";
         text += &table(&run.rows).markdown();
+        text += "\n";
+        text += &render::bars(&run.bars).markdown();
     }
     if run.checked > 0 {
         text +=

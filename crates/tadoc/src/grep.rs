@@ -7,7 +7,9 @@ use std::sync::Arc;
 use tadoc_engine::grep;
 
 use crate::select::Selection;
-use crate::{Corpus, Document, DocumentId, GrepOptions, Line, Pattern, Result, Summary};
+use crate::{
+    Corpus, Document, DocumentId, GrepOptions, GrepReport, Line, Pattern, Result, Summary,
+};
 
 /// A search for lines that match.
 ///
@@ -111,12 +113,13 @@ impl Grep {
         Ok(lines.0)
     }
 
-    /// Gives lines to a sink as they are found. What it is given does not depend on the number of
-    /// threads.
+    /// Gives lines to a sink as they are found; tells what was done to find them. What the sink is
+    /// given does not depend on the number of threads.
     ///
     /// # Errors
     /// What reading the archives gives, and what the sink gives.
-    pub fn visit(&self, sink: &mut dyn GrepSink) -> Result<()> {
+    pub fn visit(&self, sink: &mut dyn GrepSink) -> Result<GrepReport> {
+        let mut report = GrepReport::default();
         for (number, part) in self.corpus.parts().iter().enumerate() {
             let count = part.named(part.archive.documents())?.len();
             let places: Vec<usize> = match &self.selection {
@@ -130,12 +133,13 @@ impl Grep {
             };
             let mut to = InPart { corpus: &self.corpus, part: number, sink, has_ended: false };
             let (pattern, options) = (&*self.pattern, &self.options);
-            part.named(grep::search(&part.archive, &places, pattern, options, &mut to))?;
+            let searched = grep::search(&part.archive, &places, pattern, options, &mut to);
+            report.add(&part.named(searched)?);
             if to.has_ended {
                 break;
             }
         }
-        Ok(())
+        Ok(report)
     }
 }
 

@@ -401,8 +401,8 @@ pub use tadoc_engine::gpu::{Error as GpuError, Measured, device::Api as DeviceAp
 /// use std::io;
 /// use std::ops::ControlFlow;
 /// use tadoc::{
-///     Binary, Case, Corpus, Document, Grep, GrepLine, GrepOptions, GrepSink, Line, Pattern,
-///     Summary, Syntax, Want,
+///     Binary, Case, Corpus, Document, Grep, GrepLine, GrepMethod, GrepOptions, GrepReport,
+///     GrepSink, Line, Pattern, Summary, Syntax, Want,
 /// };
 ///
 /// /// Counts documents that match, up to a number.
@@ -426,8 +426,10 @@ pub use tadoc_engine::gpu::{Error as GpuError, Measured, device::Api as DeviceAp
 /// let grep: Grep = Corpus::open(&path)?.query().grep(Pattern::new(&["o[rf]", "not"], syntax)?);
 /// let options = GrepOptions { want: Want::Count, binary: Binary::Text, ..GrepOptions::default() };
 /// let mut count = Count { found: 0, most: 1 };
-/// grep.clone().options(options).visit(&mut count)?;
-/// assert_eq!(count.found, 1);
+/// let method = Some(GrepMethod::Expansion);
+/// let options = GrepOptions { method, ..options };
+/// let report: GrepReport = grep.clone().options(options).visit(&mut count)?;
+/// assert_eq!((count.found, report.expanded), (1, 18));
 /// let lines: Vec<GrepLine> = grep.lines()?;
 /// assert_eq!(lines[0].text, b"to be or not to be");
 /// # Ok(())
@@ -435,6 +437,7 @@ pub use tadoc_engine::gpu::{Error as GpuError, Measured, device::Api as DeviceAp
 /// ```
 pub use tadoc_engine::grep::Pattern;
 pub use tadoc_engine::grep::{Binary, Case, Line, Options as GrepOptions, Summary, Syntax, Want};
+pub use tadoc_engine::grep::{Method as GrepMethod, Report as GrepReport};
 #[cfg(feature = "pool")]
 pub use tadoc_engine::pool::{Error as PoolError, Patience, Persist};
 pub use tadoc_engine::view::Origin;

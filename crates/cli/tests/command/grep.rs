@@ -58,6 +58,21 @@ fn lines_counts_and_names() {
 }
 
 #[test]
+fn explain_tells_how_text_was_searched() {
+    let folder = corpus();
+    let run = folder.run(&["grep", "--explain", "o fish", "c.tdc"]).exits(0);
+    assert_eq!(run.text(), "a.txt:two fish\n");
+    let told = run.stderr();
+    for line in ["method    ", "estimate  automaton ", "lines     ", "search    "] {
+        assert!(told.lines().any(|found| found.starts_with(line)), "{told}");
+    }
+    // Lines that do not match are not found on the grammar.
+    let told = folder.run(&["grep", "--explain", "-v", "fish", "c.tdc"]).exits(0).stderr();
+    assert!(told.contains("method    expanded and scanned, "), "{told}");
+    assert!(!told.contains("estimate") && !told.contains("automaton"), "{told}");
+}
+
+#[test]
 fn json_is_ripgrep_s() {
     let folder = corpus();
     let run = folder.run(&["grep", "--json", "-i", "d.*fish", "c.tdc"]).succeeds();

@@ -114,14 +114,14 @@ impl Pieces<'_> {
                 continue;
             };
             self.current = rest;
+            if let Some(text) = segment.texts.get(symbol) {
+                into.extend_from_slice(text);
+                continue;
+            }
             let Some(rule) = segment.decoded.grammar.rule_of(symbol) else {
                 into.extend_from_slice(segment.decoded.tokens.get(symbol));
                 continue;
             };
-            if let Some(text) = segment.texts.get(rule) {
-                into.extend_from_slice(text);
-                continue;
-            }
             if !rest.is_empty() {
                 self.above.push(rest);
             }

@@ -6,11 +6,11 @@
 //! bounded memory; steps from states beyond that are computed anew, which costs as much as the
 //! symbol's text is long.
 //!
-//! Behind a newline it does not matter what was before it. So nearly all steps are from a few states, and the number
-//! of steps computed is not much larger than that of the grammar's symbols.
+//! Behind a newline it does not matter what was before it. So nearly all steps are from a few
+//! states, and the number of steps computed is not much larger than that of the grammar's symbols.
 
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU16, AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU16, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 use tadoc_core::Budget;
@@ -67,6 +67,8 @@ pub(super) struct Filter<'f, S> {
     rows: Vec<OnceLock<Box<Row>>>,
     /// Bytes that rows may still take.
     room: AtomicUsize,
+    /// Steps that were computed when they were needed.
+    computed: AtomicU64,
 }
 
 /// A rule whose step is being computed.
@@ -88,7 +90,12 @@ impl<'f, S: Source> Filter<'f, S> {
     ) -> Self {
         let rows = (0..automaton.states()).map(|_| OnceLock::new()).collect();
         let room = (budget.left() / 2).min(memory.unwrap_or(ROW_BYTES)) as usize;
-        Self { source, automaton, rows, room: AtomicUsize::new(room) }
+        Self { source, automaton, rows, room: AtomicUsize::new(room), computed: AtomicU64::new(0) }
+    }
+
+    /// How many steps were computed when they were needed.
+    pub(super) fn computed(&self) -> u64 {
+        self.computed.load(Ordering::Relaxed)
     }
 
     /// Whether a line that ends in this state may match.
@@ -118,8 +125,9 @@ impl<'f, S: Source> Filter<'f, S> {
         }
     }
 
-    /// Computes the steps of all symbols at the start of a line: tokens in their order, and rules children first. That
-    /// costs less than to look for them at all places of memory when they are met.
+    /// Computes the steps of all symbols at the start of a line: tokens in their order, and rules
+    /// children first. That costs less than to look for them at all places of memory when they are
+    /// met.
     pub(super) fn read_all(&self) {
         let (tokens, rules) = (self.source.token_count(), self.source.rule_count());
         (0..tokens.div_ceil(AT_ONCE)).into_par_iter().for_each(|number| {
@@ -128,7 +136,8 @@ impl<'f, S: Source> Filter<'f, S> {
                 self.compute_token(token, START);
             }
         });
-        // All threads work near the same place, so that what a rule uses is known for the most part.
+        // All threads work near the same place, so that what a rule uses is known for the most
+        // part.
         let left = AtomicU32::new(rules.div_ceil(AT_ONCE));
         let take = |left: u32| left.checked_sub(1);
         let read = || {
@@ -186,13 +195,15 @@ impl<'f, S: Source> Filter<'f, S> {
         }
     }
 
-    /// Computes a step, and those of the rules below that are not known, without recursion: rules may be nested
-    /// deeper than the stack is.
+    /// Computes a step, and those of the rules below that are not known, without recursion: rules
+    /// may be nested deeper than the stack is.
     #[cold]
     fn compute(&self, symbol: u32, before: State) -> Step {
         if symbol < self.source.token_count() {
+            self.computed.fetch_add(1, Ordering::Relaxed);
             return self.compute_token(symbol, before);
         }
+        let mut computed = 0;
         let mut above: Vec<Open> = Vec::new();
         let mut open = self.open(symbol, before);
         let (mut state, mut row) = (before, self.row(before));
@@ -205,6 +216,7 @@ impl<'f, S: Source> Filter<'f, S> {
                 let step = match Self::known(row, child) {
                     Some(step) => step,
                     None if child < self.source.token_count() => {
+                        computed += 1;
                         self.compute_token(child, open.state)
                     }
                     None => {
@@ -217,8 +229,12 @@ impl<'f, S: Source> Filter<'f, S> {
             }
             let step = Step::new(open.state, open.flags);
             self.keep(open.symbol, open.before, step);
+            computed += 1;
             match above.pop() {
-                None => return step,
+                None => {
+                    self.computed.fetch_add(computed, Ordering::Relaxed);
+                    return step;
+                }
                 Some(parent) => open = parent,
             }
             open.take(step);

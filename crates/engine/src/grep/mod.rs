@@ -1,10 +1,13 @@
 //! Lines that match a regular expression, found on the compressed form.
 //!
-//! The text is not expanded to be searched. An automaton goes over the grammar instead: what a rule does to it is
-//! computed once for each state that it is met in and remembered, so that a passage that comes a thousand times is
-//! searched once. The automaton lets through every line that matches and perhaps some that do not; those lines alone
-//! are written out, and the regular expression itself decides. Where many lines match, stretches of text are
-//! written out whole and searched as any text is.
+//! There are two methods, and both find the same lines ([`Method`]). An automaton goes over the
+//! grammar: what a rule does to it is computed once for each state that it is met in and
+//! remembered, so that a passage that comes a thousand times is searched once. It lets through
+//! every line that matches and perhaps some that do not; those lines alone are written out, and the
+//! regular expression itself decides. Or stretches of text are expanded and scanned by the regular
+//! expression, as any text is: better where text repeats little and many lines match or expressions
+//! need many states, and for a few documents, where that takes time in proportion to their text.
+//! `choose` estimates which is quicker, before the search and while it goes on.
 //!
 //! Answers are those of ripgrep on the restored files: lines end in newlines, which nothing matches; a last line needs
 //! none. `pattern` has the syntax. A document with a NUL byte anywhere is binary, however long it is and wherever
@@ -12,9 +15,9 @@
 //! prints of a large file depends on the size of its buffers.)
 //!
 //! Cost: decoding, O(symbols × states met) steps of the automaton on all threads, and the lines that are written
-//! out. Memory: a segment, 2 bytes for each symbol and state met within
-//! [`Options::memory`], and a few stretches of text for each thread; a line is
-//! held as a whole.
+//! out; or O(symbols + text) where text is expanded. Memory: a segment, and the next one where there
+//! is room; 2 bytes for each symbol and state met within [`Options::memory`], or the texts of short
+//! rules; and a few stretches of text for each thread. A line is held as a whole.
 //!
 //! ```
 //! use std::ops::ControlFlow;
@@ -56,6 +59,7 @@
 mod assemble;
 mod automaton;
 mod binary;
+mod choose;
 mod filter;
 mod pattern;
 mod run;
@@ -65,6 +69,7 @@ mod text;
 
 use std::io;
 use std::ops::ControlFlow;
+use std::time::Duration;
 
 pub use pattern::{Case, Pattern, Syntax};
 pub use run::search;
@@ -96,6 +101,51 @@ pub enum Binary {
     Text,
 }
 
+/// How text is searched. Which lines are found does not depend on it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Method {
+    /// An automaton goes over the grammar; lines that may match are expanded.
+    #[default]
+    Automaton,
+    /// Text is expanded and scanned.
+    Expansion,
+}
+
+/// What a search has done, and how long it took.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Report {
+    /// Symbols that the automaton went over, of those that documents consist of.
+    pub symbols: u64,
+    /// Bytes that were expanded to be scanned.
+    pub expanded: u64,
+    /// Lines that were looked at one by one.
+    pub lines: u64,
+    /// What was estimated of the automaton and of expanding when a method was chosen; zero where there was
+    /// no choice.
+    pub estimates: [Duration; 2],
+    /// Reading and decoding, but for what was decoded while something else was searched.
+    pub load: Duration,
+    /// Finding out what symbols do to the automaton, and writing out the texts of short rules.
+    pub prepare: Duration,
+    /// Searching, and giving lines to the sink.
+    pub search: Duration,
+}
+
+impl Report {
+    /// Adds what another search has done.
+    pub fn add(&mut self, other: &Self) {
+        self.symbols += other.symbols;
+        self.expanded += other.expanded;
+        self.lines += other.lines;
+        for (sum, estimate) in self.estimates.iter_mut().zip(other.estimates) {
+            *sum += estimate;
+        }
+        self.load += other.load;
+        self.prepare += other.prepare;
+        self.search += other.search;
+    }
+}
+
 /// What is looked for besides the pattern, and what is told.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Options {
@@ -118,6 +168,9 @@ pub struct Options {
     /// at most half of what is left of the memory allowed for the archive. With less, passages that
     /// come again are searched again.
     pub memory: Option<u64>,
+    /// How text is searched; chosen by an estimate if nothing is said. Where lines that do not match or lines nearby are
+    /// asked for, text is expanded all the same.
+    pub method: Option<Method>,
 }
 
 /// A line of a document.

@@ -1,8 +1,9 @@
 //! From what a person types to the regular expression that decides about one line.
 //!
-//! The syntax is that of the crate `regex`, on bytes and with Unicode, and as in ripgrep nothing matches across
-//! lines: classes lose the newline, and a newline that is asked for is an error. `\A` and `\z` are the edges of a
-//! line, as `^` and `$` are. Text that is not UTF-8 is searched as it is; no character class matches its bytes.
+//! The syntax is that of the crate `regex`, on bytes and with Unicode, and as in ripgrep nothing
+//! matches across lines: classes lose the newline, and a newline that is asked for is an error.
+//! `\A` and `\z` are the edges of a line, as `^` and `$` are. Text that is not UTF-8 is searched as
+//! it is; no character class matches its bytes.
 
 use std::fmt::Display;
 use std::ops::Range;
@@ -52,6 +53,9 @@ pub struct Syntax {
 #[derive(Debug)]
 pub struct Pattern {
     regex: Regex,
+    /// A looser expression, with which text is scanned first: Unicode's word boundaries are not
+    /// looked at, since beside bytes beyond ASCII no fast engine knows them.
+    loose: Option<Regex>,
     automaton: Automaton,
     /// Parts of words, of which every match has one; `None` if there are none such.
     pieces: Option<Vec<Vec<u8>>>,
@@ -60,7 +64,8 @@ pub struct Pattern {
 impl Pattern {
     /// Reads and compiles patterns; none of them match nothing.
     ///
-    /// Error: [`Error::BadPattern`] where one is no regular expression, asks for a newline, or would be too large.
+    /// Error: [`Error::BadPattern`] where one is no regular expression, asks for a newline, or
+    /// would be too large.
     pub fn new(patterns: &[impl AsRef<str>], syntax: Syntax) -> Result<Self> {
         let written: Vec<String> = patterns
             .iter()
@@ -91,28 +96,37 @@ impl Pattern {
             parts.push(around(within_lines(&part), syntax));
         }
         let all = Hir::alternation(parts);
-        let regex = Regex::builder()
-            .configure(
-                Regex::config().utf8_empty(false).nfa_size_limit(Some(MOST_BYTES)).onepass(false),
-            )
-            .syntax(syntax::Config::new().utf8(false))
-            .build_from_hir(&all);
+        let build = |expression: &Hir| {
+            Regex::builder()
+                .configure(
+                    Regex::config()
+                        .utf8_empty(false)
+                        .nfa_size_limit(Some(MOST_BYTES))
+                        .onepass(false),
+                )
+                .syntax(syntax::Config::new().utf8(false))
+                .build_from_hir(expression)
+                .map_err(|error| too_large(&error))
+        };
         let joined = || {
             let patterns: Vec<&str> = patterns.iter().map(AsRef::as_ref).collect();
             patterns.join("|")
         };
-        let regex = regex.map_err(|error| bad(&joined(), too_large(&error)))?;
-        Ok(Self { regex, automaton: Automaton::new(&all), pieces: required_pieces(&all) })
+        let regex = build(&all).map_err(|reason| bad(&joined(), reason))?;
+        let has_boundaries = all.properties().look_set().contains_word_unicode();
+        let loose = has_boundaries.then(|| build(&without_word_boundaries(&all)).ok()).flatten();
+        Ok(Self { regex, loose, automaton: Automaton::new(&all), pieces: required_pieces(&all) })
     }
 
-    /// Whether a line matches; it comes without its newline. O(line) at best, O(line × pattern) at worst.
+    /// Whether a line matches; it comes without its newline. O(line) at best, O(line × pattern) at
+    /// worst.
     pub fn is_match(&self, line: &[u8]) -> bool {
         self.regex.is_match(Input::new(line))
     }
 
-    /// Where a line matches: leftmost matches that do not overlap. It comes without its newline; `newline` tells
-    /// whether it has one. As in ripgrep, an empty match at the end of a line is in front of the newline, and
-    /// where there is none, no match.
+    /// Where a line matches: leftmost matches that do not overlap. It comes without its newline;
+    /// `newline` tells whether it has one. As in ripgrep, an empty match at the end of a line is in
+    /// front of the newline, and where there is none, no match.
     pub fn find_iter<'p>(
         &'p self,
         line: &'p [u8],
@@ -122,14 +136,27 @@ impl Pattern {
         found.filter(move |found| newline || found.start < line.len())
     }
 
-    /// Where the first match at or behind `from` ends or is known of, in text of several lines: a place in its line
-    /// or at the end of that.
+    /// Where the first match at or behind `from` ends or is known of, in text of several lines: a
+    /// place in its line or at the end of that. Unless [`Pattern::finds_exactly`], that line may
+    /// not match after all.
     pub(super) fn find_in_text(&self, text: &[u8], from: usize) -> Option<usize> {
-        let found = self.regex.search_half(&Input::new(text).span(from..text.len()).earliest(true));
+        let regex = self.loose.as_ref().unwrap_or(&self.regex);
+        let found = regex.search_half(&Input::new(text).span(from..text.len()).earliest(true));
         found.map(|found| found.offset())
     }
 
-    /// Parts of words, of which every line that matches has one inside of a word; `None` if nothing is known.
+    /// Whether text is scanned for literals of some length first.
+    pub(super) fn has_literals(&self) -> bool {
+        self.pieces.is_some()
+    }
+
+    /// Whether every line that [`Pattern::find_in_text`] gives matches.
+    pub(super) fn finds_exactly(&self) -> bool {
+        self.loose.is_none()
+    }
+
+    /// Parts of words, of which every line that matches has one inside of a word; `None` if nothing
+    /// is known.
     pub(super) fn pieces(&self) -> Option<&[Vec<u8>]> {
         self.pieces.as_deref()
     }
@@ -145,8 +172,9 @@ const SHORTEST_PIECE: usize = 3;
 /// More parts than that are not looked for one by one.
 const MOST_PIECES: usize = 32;
 
-/// Runs of ASCII letters, digits and underscores, of which every match has one. Such a run lies inside of one word, whichever the
-/// lexer is: no lexer ends a word between two of these characters.
+/// Runs of ASCII letters, digits and underscores, of which every match has one. Such a run lies
+/// inside of one word, whichever the lexer is: no lexer ends a word between two of these
+/// characters.
 fn required_pieces(expression: &Hir) -> Option<Vec<Vec<u8>>> {
     match expression.kind() {
         HirKind::Literal(literal) => {
@@ -263,7 +291,23 @@ fn within_lines(expression: &Hir) -> Hir {
     })
 }
 
-/// An expression in which `change` may put another in the place of any part; groups become what is in them.
+/// The expression without Unicode's word boundaries: what it matches, and more.
+fn without_word_boundaries(expression: &Hir) -> Hir {
+    map(expression, &mut |kind| match kind {
+        HirKind::Look(
+            Look::WordUnicode
+            | Look::WordUnicodeNegate
+            | Look::WordStartUnicode
+            | Look::WordEndUnicode
+            | Look::WordStartHalfUnicode
+            | Look::WordEndHalfUnicode,
+        ) => Some(Hir::empty()),
+        _ => None,
+    })
+}
+
+/// An expression in which `change` may put another in the place of any part; groups become what is
+/// in them.
 pub(super) fn map(expression: &Hir, change: &mut impl FnMut(&HirKind) -> Option<Hir>) -> Hir {
     if let Some(changed) = change(expression.kind()) {
         return changed;

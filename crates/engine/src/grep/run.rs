@@ -1,45 +1,54 @@
-//! The search of a corpus: segments one after the other, their stretches on all threads, lines in order.
+//! The search of a corpus: segments one after the other, their stretches on all threads, lines in
+//! order.
 //!
-//! Stretches are searched in batches. While a batch is searched, what was found in the one before is given to the
-//! sink; so there are at most two batches in memory.
+//! Stretches are searched in batches. While a batch is searched, what was found in the one before
+//! is given to the sink; so there are at most two batches in memory.
 
 use std::ops::Range;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
+use tadoc_core::Counted;
 
 use super::assemble::Assembler;
 use super::binary::Nuls;
+use super::choose::{Chooser, Figures, Spent};
 use super::filter::Filter;
 use super::pattern::Pattern;
 use super::source::{Mapped, Source};
-use super::stretch::{Found, LINE, STRETCH_SYMBOLS, Searcher, Stretch, Walk};
-use super::text::{Piece, Writer};
-use super::{Binary, Options, Sink, Want};
+use super::stretch::{Found, LINE, LONGEST_EXPANDED, STRETCH_SYMBOLS, Searcher, Stretch, Walk};
+use super::text::Piece;
+use super::{Binary, Method, Options, Report, Sink, Want};
 use crate::access::{Index, Segment};
 use crate::corpus::{Corpus, Decoded};
 use crate::error::Result;
-use crate::texts::Texts;
+use crate::texts::{Buffer, Texts};
 
 /// Groups of stretches that are searched at a time, for each thread.
-const GROUPS_PER_THREAD: usize = 4;
-/// Where so many times the symbols of the root that are searched are as many as all symbols, most of these will be met.
+const GROUPS_PER_THREAD: usize = 16;
+/// Where so many times the symbols of the root that are searched are as many as all symbols, most
+/// of these will be met.
 const MET_AGAIN: u64 = 4;
-/// To write out and look at a line alone costs about as much as to write out and search so many bytes of text.
-const LINE_COST: u64 = 400;
+/// Documents of fewer symbols than these are searched without asking an index which of them have
+/// the words.
+const FEW_SYMBOLS: u64 = 1 << 14;
+/// The next segment is loaded beside a search if there is room for it so many times.
+const ROOM_AHEAD: u64 = 4;
 
-/// Searches documents (places in [`Corpus::documents`], ascending) for lines that match, in the rayon pool that it
-/// is called in. What is given to the sink does not depend on the number of threads.
+/// Searches documents (places in [`Corpus::documents`], ascending) for lines that match, in the
+/// rayon pool that it is called in. What is given to the sink does not depend on the number of
+/// threads.
 pub fn search(
     corpus: &Corpus,
     documents: &[usize],
     pattern: &Pattern,
     options: &Options,
     sink: &mut dyn Sink,
-) -> Result<()> {
+) -> Result<Report> {
     let mut options = options.clone();
-    // Lines nearby are found by their numbers, and lines that do not match are counted as the others of all.
+    // Lines nearby are found by their numbers, and lines that do not match are counted as the
+    // others of all.
     options.numbers |= options.before > 0 || options.after > 0 || options.invert;
     let mut search = Search {
         corpus,
@@ -47,9 +56,14 @@ pub fn search(
         options: &options,
         assembler: Assembler::new(&options, sink),
         going_on: GoingOn::default(),
+        report: Report::default(),
+        spent: Spent::default(),
     };
     let mut ahead: Option<(usize, Loaded)> = None;
-    for (number, part) in corpus.segments_of(documents) {
+    let parts = corpus.segments_of(documents);
+    for (place, (number, part)) in parts.iter().enumerate() {
+        let number = *number;
+        let start = Instant::now();
         let loaded = match ahead.take() {
             Some((next, loaded)) if next == number => loaded,
             _ => Loaded::load(corpus, number)?,
@@ -59,18 +73,41 @@ pub fn search(
         if goes_on && options.binary != Binary::Text {
             ahead = Some((number + 1, Loaded::load(corpus, number + 1)?));
         }
+        search.report.load += start.elapsed();
+        let following = parts.get(place + 1).map(|&(number, _)| number);
+        let following = following.filter(|&following| {
+            has_room_ahead(corpus, number, following)
+                && ahead.as_ref().is_none_or(|&(number, _)| number != following)
+        });
         let next = ahead.as_ref().map(|(_, loaded)| loaded);
-        match &loaded {
-            Loaded::Decoded(source) => search.segment(&**source, number, &part, next)?,
-            Loaded::Indexed(segment) => {
-                search.segment(&Mapped::new(segment)?, number, &part, next)?;
+        let mut run = || match &loaded {
+            Loaded::Decoded(source) => search.segment(&**source, number, part, next),
+            Loaded::Indexed(segment) => search.segment(&Mapped::new(segment)?, number, part, next),
+        };
+        match following.filter(|_| options.want != Want::Any) {
+            None => run()?,
+            Some(following) => {
+                // What fails is told when it is needed.
+                let (searched, loaded) = rayon::join(run, || Loaded::load(corpus, following).ok());
+                searched?;
+                ahead = loaded.map(|loaded| (following, loaded));
             }
         }
         if search.assembler.has_ended() {
             break;
         }
     }
-    Ok(())
+    Ok(search.report)
+}
+
+/// Whether a segment can be loaded beside one that is, and enough is left for the search.
+fn has_room_ahead(corpus: &Corpus, loaded: usize, next: usize) -> bool {
+    let symbols = |number: usize| {
+        let segment = &corpus.summary().segments[number];
+        segment.symbols as f64 + segment.token_types as f64 + 1.0
+    };
+    let needed = corpus.budget().used() as f64 * (symbols(next) / symbols(loaded)).max(1.0);
+    ROOM_AHEAD as f64 * needed <= corpus.budget().left() as f64
 }
 
 /// A segment in memory: decoded, or mapped from an index.
@@ -93,11 +130,15 @@ impl Loaded {
     /// Where the first NUL of its first document is.
     fn first_nul(&self) -> Result<Option<u64>> {
         fn first(source: &impl Source) -> Option<u64> {
-            Nuls::new(source).first(source, source.document_root(0))
+            Nuls::of_met().first(source, source.document_root(0))
         }
         Ok(match self {
             Self::Decoded(source) => first(&**source),
-            Self::Indexed(segment) => first(&Mapped::new(segment)?),
+            Self::Indexed(segment) => {
+                let source = Mapped::new(segment)?;
+                source.load_tokens(Some(&[0]))?;
+                first(&source)
+            }
         })
     }
 }
@@ -109,11 +150,14 @@ struct Search<'s> {
     options: &'s Options,
     assembler: Assembler<'s>,
     going_on: GoingOn,
+    report: Report,
+    /// What searching the last segments has taken.
+    spent: Spent,
 }
 
 impl Search<'_> {
-    /// Searches documents of a segment, given by their numbers and their places in it. The next segment is there if
-    /// it may matter.
+    /// Searches documents of a segment, given by their numbers and their places in it. The next
+    /// segment is there if it may matter.
     fn segment(
         &mut self,
         source: &impl Source,
@@ -121,14 +165,23 @@ impl Search<'_> {
         part: &[(usize, usize)],
         next: Option<&Loaded>,
     ) -> Result<()> {
-        let Self { corpus, pattern, options, assembler, going_on } = self;
+        let Self { corpus, pattern, options, assembler, going_on, report, spent } = self;
+        let start = Instant::now();
+        let root = |own: usize| source.document_root(own).len() as u64;
+        let symbols: u64 = part.iter().map(|&(_, own)| root(own)).sum();
+        let all = u64::from(source.token_count()) + u64::from(source.rule_count());
+        let most_are_met = symbols * MET_AGAIN >= all;
+        let own: Vec<usize> = part.iter().map(|&(_, own)| own).collect();
+        source.load_tokens((!most_are_met).then_some(&own))?;
         let budget = corpus.budget();
         let filter = Filter::new(source, pattern.automaton(), budget, options.memory);
-        let texts = OnceLock::new();
-        let searcher = Searcher { source, filter: &filter, pattern, options, texts, budget };
-        // Documents without any of the words that a match must have parts of are as good as empty, unless lines that do
-        // not match are wanted. Of one that goes on in another segment a line may, too.
-        let known = match options.invert {
+        let (texts, no_texts) = (OnceLock::new(), Texts::default());
+        let searcher =
+            Searcher { source, filter: &filter, pattern, options, texts, no_texts, budget };
+        // Documents without any of the words that a match must have parts of are as good as empty,
+        // unless lines that do not match are wanted. Of one that goes on in another segment a line
+        // may, too.
+        let known = match options.invert || (!most_are_met && symbols < FEW_SYMBOLS) {
             true => None,
             false => pattern.pieces().and_then(|pieces| source.documents_with(pieces)),
         };
@@ -138,20 +191,36 @@ impl Search<'_> {
             !whole || known.as_ref().is_none_or(|known| known[own])
         };
         let searched = part.iter().filter(|&&(document, own)| is_searched(document, own));
-        let symbols: u64 = searched.map(|&(_, own)| source.document_root(own).len() as u64).sum();
-        let all = u64::from(source.token_count()) + u64::from(source.rule_count());
-        let most_are_met = symbols * MET_AGAIN >= all;
-        if most_are_met && !starts_dense(pattern, options) {
+        let symbols: u64 = searched.map(|&(_, own)| root(own)).sum();
+        let rules = source.rule_count();
+        let figures = Figures {
+            root: symbols,
+            rules: match rules {
+                0 => 0,
+                rules => u64::from(source.body(rules - 1).end - source.body(0).start),
+            },
+            symbols: all,
+            bytes_per_symbol: bytes_per_symbol(corpus, number),
+            most_are_met: symbols * MET_AGAIN >= all,
+            has_literals: pattern.has_literals(),
+        };
+        let chooser =
+            Chooser::new(figures, options, pattern.automaton().lets_all_through(), *spent);
+        if chooser.learns_before() {
             filter.read_all();
         }
-        let nuls = (options.binary != Binary::Text).then(|| Nuls::new(source));
+        let is_looked_for = options.binary != Binary::Text;
+        let nuls = match (is_looked_for, most_are_met) {
+            (true, true) => Nuls::of_all(source).of_documents(source, part),
+            (true, false) => Nuls::of_met().of_documents(source, part),
+            (false, _) => vec![None; part.len()],
+        };
         let mut stretches = Vec::new();
-        for &(document, own) in part {
+        for (&(document, own), here) in part.iter().zip(nuls) {
             let mut places = source.document_root(own);
             let ends = corpus.ends_in(number, document);
             let continued = going_on.document == Some(document);
             if !continued {
-                let here = nuls.as_ref().and_then(|nuls| nuls.first(source, places.clone()));
                 *going_on = GoingOn { document: Some(document), binary: here, line: Vec::new() };
                 if let (None, false, Some(next)) = (here, ends, next) {
                     let behind = first_nul_behind(corpus, document, number, next)?;
@@ -163,13 +232,9 @@ impl Search<'_> {
             }
             going_on.part(&searcher, places, continued, ends, &mut stretches)?;
         }
-        let batches = Batches {
-            searcher: &searcher,
-            stretches: &stretches,
-            bytes_per_symbol: bytes_per_symbol(corpus, number),
-            most_are_met,
-            dense: AtomicBool::new(starts_dense(pattern, options)),
-        };
+        let mut batches =
+            Batches { searcher: &searcher, stretches: &stretches, figures, chooser, report, spent };
+        batches.report.prepare += start.elapsed();
         batches.run(assembler)?;
         if let Some(document) = going_on.document {
             assembler.leave_segment(&searcher, &stretches, document);
@@ -178,19 +243,10 @@ impl Search<'_> {
     }
 }
 
-/// Whether all text is written out from the start.
-fn starts_dense(pattern: &Pattern, options: &Options) -> bool {
-    pattern.automaton().lets_all_through() || (options.invert && !counts_only(options))
-}
-
-fn counts_only(options: &Options) -> bool {
-    matches!(options.want, Want::Count | Want::Any)
-}
-
 /// Text of a symbol of the root, on average.
-fn bytes_per_symbol(corpus: &Corpus, segment: usize) -> u64 {
+fn bytes_per_symbol(corpus: &Corpus, segment: usize) -> f64 {
     let segment = &corpus.summary().segments[segment];
-    segment.text_bytes / segment.root_symbols.max(1)
+    segment.text_bytes as f64 / segment.root_symbols.max(1) as f64
 }
 
 /// The length of the text of some symbols of the root.
@@ -200,7 +256,8 @@ fn length<S: Source>(source: &S, places: Range<u32>) -> u64 {
     symbols.iter().map(|&symbol| source.bytes(symbol)).fold(0, u64::saturating_add)
 }
 
-/// Where the first NUL of a document is behind the segment of this number, counted from the start of the next one.
+/// Where the first NUL of a document is behind the segment of this number, counted from the start
+/// of the next one.
 fn first_nul_behind(
     corpus: &Corpus,
     document: usize,
@@ -272,7 +329,8 @@ impl GoingOn {
                 false => self.line = text,
             }
         }
-        // A line that began before and does not end before the document does is no line of a stretch.
+        // A line that began before and does not end before the document does is no line of a
+        // stretch.
         whole.closed = ends && (newline || !continued);
         stretches.append(&mut whole.cut(searcher.filter));
         match ends {
@@ -291,16 +349,18 @@ fn write_first_line<S: Source>(
     text: &mut Vec<u8>,
 ) -> Result<bool> {
     let source = searcher.source;
-    let mut writer = Writer::new(searcher.filter, None);
+    let writer = searcher.writer();
     let share = searcher.budget.share();
-    let mut symbol = Vec::new();
+    let (mut symbol, mut buffer) = (Vec::new(), Buffer::default());
     for place in places {
-        let start = text.len();
         source.read_root(place..place + 1, &mut symbol);
         share.grow(source.bytes(symbol[0]), LINE)?;
-        writer.whole(symbol[0], text);
-        if let Some(newline) = memchr::memchr(b'\n', &text[start..]) {
-            text.truncate(start + newline + 1);
+        buffer.clear();
+        writer.whole(&symbol, &mut buffer, usize::MAX);
+        let newline = memchr::memchr(b'\n', buffer.text());
+        let end = newline.map_or(buffer.text().len(), |newline| newline + 1);
+        text.extend_from_slice(&buffer.text()[..end]);
+        if newline.is_some() {
             return Ok(true);
         }
     }
@@ -313,16 +373,16 @@ fn last_line<S: Source>(searcher: &Searcher<'_, S>, places: Range<u32>) -> Resul
     let mut symbols = Vec::new();
     source.read_root(places, &mut symbols);
     let last = symbols.iter().rposition(|&symbol| filter.has_newline(symbol));
-    let mut writer = Writer::new(filter, None);
-    let mut text = Vec::new();
+    let writer = searcher.writer();
+    let mut buffer = Buffer::default();
     let begun = last.map(|last| Piece::Tail(symbols[last]));
     let others = symbols[last.map_or(0, |last| last + 1)..].iter();
     let share = searcher.budget.share();
     for piece in begun.into_iter().chain(others.map(|&symbol| Piece::Whole(symbol))) {
         share.grow(writer.length(piece), LINE)?;
-        writer.piece(piece, &mut text);
+        writer.piece(piece, &mut buffer, usize::MAX);
     }
-    Ok(text)
+    Ok(buffer.text().to_vec())
 }
 
 /// What was found in a stretch, or the first of it, and what goes on from there.
@@ -332,36 +392,88 @@ type Searched<'s, S> = (Found, Option<Walk<'s, S>>);
 struct Batches<'b, S> {
     searcher: &'b Searcher<'b, S>,
     stretches: &'b [Stretch],
-    bytes_per_symbol: u64,
-    /// Whether most symbols of the segment will be met.
-    most_are_met: bool,
-    /// Whether text is written out; changes with what was found in the stretches before.
-    dense: AtomicBool,
+    figures: Figures,
+    chooser: Chooser,
+    report: &'b mut Report,
+    spent: &'b mut Spent,
 }
 
-impl<S: Source> Batches<'_, S> {
-    fn run(&self, assembler: &mut Assembler<'_>) -> Result<()> {
+impl<'b, S: Source> Batches<'b, S> {
+    fn run(&mut self, assembler: &mut Assembler<'_>) -> Result<()> {
+        let start = Instant::now();
         let groups = self.groups();
         let mut before = (0..0, Vec::new());
+        let mut left = self.figures.root;
+        let mut spent = Spent::default();
+        let mut prepare = Duration::ZERO;
         for batch in groups.chunks(GROUPS_PER_THREAD * rayon::current_num_threads()) {
+            prepare += self.write_texts();
             let done = assembler.done();
             let places = batch[0].start..batch[batch.len() - 1].end;
+            let this = &*self;
             let (given, found) = rayon::join(
-                || self.give(assembler, before),
+                || this.give(assembler, before),
                 || {
-                    batch
-                        .par_iter()
-                        .flat_map_iter(|group| self.search(group.clone(), done))
-                        .collect::<Result<Vec<Option<Searched<'_, S>>>>>()
+                    let searched = batch.par_iter().map_init(Buffer::default, |buffer, group| {
+                        let searched = this.search(group.clone(), done, buffer);
+                        searched.collect::<Result<Vec<Option<Searched<'b, S>>>>>()
+                    });
+                    searched.collect::<Result<Vec<_>>>()
                 },
             );
             given?;
             if assembler.has_ended() {
-                return Ok(());
+                before = (0..0, Vec::new());
+                break;
             }
-            before = (places, found?);
+            let found: Vec<Option<Searched<'b, S>>> = found?.into_iter().flatten().collect();
+            let computed = this.searcher.filter.computed();
+            for (stretch, searched) in self.stretches[places.clone()].iter().zip(&found) {
+                let symbols = stretch.places.len() as u64;
+                left -= symbols.min(left);
+                let Some((found, _)) = searched else { continue };
+                self.report.lines += found.candidates;
+                self.report.expanded += found.expanded;
+                if found.expanded == 0 {
+                    self.report.symbols += symbols;
+                    spent.symbols += symbols;
+                    spent.lines += found.candidates;
+                }
+            }
+            spent.steps = computed;
+            self.chooser.again(left, spent);
+            before = (places, found);
         }
-        self.give(assembler, before)
+        self.give(assembler, before)?;
+        if spent.symbols > 0 {
+            *self.spent = spent;
+        }
+        if let Some(estimates) = self.chooser.estimates() {
+            for (sum, nanoseconds) in self.report.estimates.iter_mut().zip(estimates) {
+                *sum += Duration::from_nanos(nanoseconds as u64);
+            }
+        }
+        self.report.prepare += prepare;
+        self.report.search += start.elapsed().saturating_sub(prepare);
+        Ok(())
+    }
+
+    /// Writes out texts if they are about to be needed and are not there, and tells how long that
+    /// took. Nothing else is done meanwhile: a thread that waits for others may not take up a
+    /// search that needs them.
+    fn write_texts(&self) -> Duration {
+        let start = Instant::now();
+        let searcher = self.searcher;
+        let expands = self.chooser.method() == Method::Expansion;
+        if expands && self.figures.most_are_met && searcher.texts.get().is_none() {
+            let texts = Texts::new(searcher.source, searcher.budget);
+            // Where there is no room for all of it, text is expanded token by token.
+            searcher.texts.get_or_init(|| {
+                let share = searcher.budget.take(texts.bytes(), "the texts of rules");
+                share.map(|share| Counted::new(texts, share)).unwrap_or_default()
+            });
+        }
+        start.elapsed()
     }
 
     /// Stretches that are searched by one thread, one after the other.
@@ -382,7 +494,7 @@ impl<S: Source> Batches<'_, S> {
     fn give(
         &self,
         assembler: &mut Assembler<'_>,
-        (places, searched): (Range<usize>, Vec<Option<Searched<'_, S>>>),
+        (places, searched): (Range<usize>, Vec<Option<Searched<'b, S>>>),
     ) -> Result<()> {
         for (place, searched) in places.zip(searched) {
             let Some((mut found, mut rest)) = searched else {
@@ -409,14 +521,15 @@ impl<S: Source> Batches<'_, S> {
         &self,
         places: Range<usize>,
         mut done: Option<usize>,
-    ) -> impl Iterator<Item = Result<Option<Searched<'_, S>>>> {
+        buffer: &mut Buffer,
+    ) -> impl Iterator<Item = Result<Option<Searched<'b, S>>>> {
         let options = self.searcher.options;
         places.map(move |place| {
             let stretch = &self.stretches[place];
             if done == Some(stretch.document) {
                 return Ok(None);
             }
-            let (found, rest) = self.stretch(stretch)?;
+            let (found, rest) = self.stretch(stretch, buffer)?;
             let withheld = stretch.binary.is_some() && options.binary == Binary::Withhold;
             let any = options.want == Want::Any || (options.want == Want::Lines && withheld);
             let is_full =
@@ -428,50 +541,27 @@ impl<S: Source> Batches<'_, S> {
         })
     }
 
-    fn stretch(&self, stretch: &Stretch) -> Result<Searched<'_, S>> {
+    fn stretch(&self, stretch: &Stretch, buffer: &mut Buffer) -> Result<Searched<'b, S>> {
         let searcher = self.searcher;
         if let Some((line, before)) = &stretch.line {
-            return Ok((searcher.lines_of(line.clone(), 0, -(*before as i64)), None));
+            return Ok((searcher.lines_of(line, 0, -(*before as i64)), None));
         }
         let options = searcher.options;
-        let dense = self.dense.load(Ordering::Relaxed);
-        if dense && self.most_are_met {
-            searcher.texts.get_or_init(|| Texts::new(searcher.source, searcher.budget));
-        }
-        if options.invert && !counts_only(options) {
-            return Ok((searcher.dense(stretch)?, None));
-        }
-        if options.want == Want::Lines && (options.before > 0 || options.after > 0) {
-            if dense || searcher.any_candidate(stretch) {
-                return Ok((searcher.dense(stretch)?, None));
-            }
+        let expands = self.chooser.method() == Method::Expansion;
+        let counts_only = matches!(options.want, Want::Count | Want::Any);
+        let nearby = options.want == Want::Lines && (options.before > 0 || options.after > 0);
+        if nearby && !options.invert && !expands && !searcher.any_candidate(stretch) {
             let (newlines, bytes) = searcher.lengths(stretch);
             return Ok((Found { newlines, bytes, ..Found::default() }, None));
         }
-        let dense = dense && searcher.is_short(stretch);
-        let (found, rest) = match dense {
-            true => (searcher.dense(stretch)?, None),
-            false => searcher.sparse(stretch)?,
+        let most = match nearby || (options.invert && !counts_only) {
+            true => usize::MAX,
+            false if expands => LONGEST_EXPANDED,
+            false => return searcher.by_automaton(stretch),
         };
-        if rest.is_none() {
-            self.choose(stretch.places.len() as u64, found.candidates, dense);
-        }
-        Ok((found, rest))
-    }
-
-    /// Chooses how the next stretches are searched by how many lines of one were looked at. Which way is taken
-    /// changes nothing in what is found.
-    fn choose(&self, symbols: u64, candidates: u64, dense: bool) {
-        // Short stretches say little.
-        if symbols < u64::from(STRETCH_SYMBOLS) / 16
-            || self.searcher.pattern.automaton().lets_all_through()
-        {
-            return;
-        }
-        let (alone, whole) = (candidates * LINE_COST, symbols * self.bytes_per_symbol);
-        let change = if dense { 2 * alone < whole } else { alone > whole };
-        if change {
-            self.dense.store(!dense, Ordering::Relaxed);
+        match searcher.by_expansion(stretch, buffer, most)? {
+            Some(found) => Ok((found, None)),
+            None => searcher.by_automaton(stretch),
         }
     }
 }

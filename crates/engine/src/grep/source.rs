@@ -1,5 +1,6 @@
 //! What is searched: a segment's symbols and tokens, mapped from an index or decoded.
 
+use std::collections::HashSet;
 use std::ops::Range;
 
 use rayon::prelude::*;
@@ -11,7 +12,12 @@ use crate::texts::Rules;
 
 /// A segment.
 pub(super) trait Source: Rules + Sync {
-    /// The places of a document's symbols in the root; documents are numbered inside of the segment.
+    /// Makes tokens ready to be read, before any is: those that some documents use, or all.
+    fn load_tokens(&self, _documents: Option<&[usize]>) -> Result<()> {
+        Ok(())
+    }
+    /// The places of a document's symbols in the root; documents are numbered inside of the
+    /// segment.
     fn document_root(&self, document: usize) -> Range<u32>;
     /// Puts symbols of the root into a buffer, which is cleared before.
     fn read_root(&self, places: Range<u32>, into: &mut Vec<u32>);
@@ -19,7 +25,8 @@ pub(super) trait Source: Rules + Sync {
     fn any_token_has(&self, byte: u8) -> bool;
     /// How many newlines a symbol's text has.
     fn newlines(&self, symbol: u32) -> u64;
-    /// The documents that have a word with any of these parts in it, if that is known without looking at them.
+    /// The documents that have a word with any of these parts in it, if that is known without
+    /// looking at them.
     fn documents_with(&self, _pieces: &[Vec<u8>]) -> Option<Vec<bool>> {
         None
     }
@@ -32,11 +39,9 @@ pub(super) struct Mapped<'s> {
 }
 
 impl<'s> Mapped<'s> {
-    /// Takes the arrays of a segment, and unpacks its tokens.
+    /// Takes the arrays of a segment.
     pub(super) fn new(segment: &'s Segment) -> Result<Self> {
-        let (slices, tokens) = rayon::join(|| segment.slices(), || segment.load_tokens());
-        tokens?;
-        Ok(Self { segment, slices: slices? })
+        Ok(Self { segment, slices: segment.slices()? })
     }
 }
 
@@ -62,7 +67,7 @@ impl Rules for Mapped<'_> {
 
     #[inline]
     fn token(&self, token: u32) -> &[u8] {
-        self.segment.token(token).expect("unpacked before")
+        self.segment.token(token).expect("loaded before")
     }
 
     fn bytes(&self, symbol: u32) -> u64 {
@@ -71,6 +76,26 @@ impl Rules for Mapped<'_> {
 }
 
 impl Source for Mapped<'_> {
+    fn load_tokens(&self, documents: Option<&[usize]>) -> Result<()> {
+        let Some(documents) = documents else { return self.segment.load_tokens() };
+        let (mut symbols, mut met) = (Vec::new(), HashSet::new());
+        for &document in documents {
+            self.read_root(self.document_root(document), &mut symbols);
+            while let Some(symbol) = symbols.pop() {
+                if !met.insert(symbol) {
+                    continue;
+                }
+                match symbol.checked_sub(self.token_count()) {
+                    None => drop(self.segment.token(symbol)?),
+                    Some(rule) => {
+                        symbols.extend(self.body(rule).map(|place| self.symbol(place)));
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn document_root(&self, document: usize) -> Range<u32> {
         let places = self.segment.document_root(document);
         places.start as u32..places.end as u32

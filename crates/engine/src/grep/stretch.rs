@@ -1,17 +1,19 @@
 //! A stretch of a document: whole lines, searched by one thread.
 //!
-//! A stretch is a range of the root. Its first line may begin in the symbol before it, behind that symbol's last
-//! newline, and what stands behind its own last newline is the beginning of the next one. So stretches of a document
-//! are searched apart, and their lines are all of the document's, each once.
+//! A stretch is a range of the root. Its first line may begin in the symbol before it, behind that
+//! symbol's last newline, and what stands behind its own last newline is the beginning of the next
+//! one. So stretches of a document are searched apart, and their lines are all of the document's,
+//! each once.
 //!
-//! There are two ways to search. *Sparse*: the filter goes over the root, and where it finds a line that may match,
-//! that line alone is written out and looked at. *Dense*: all text is written out and searched; better where many
-//! lines match. Both give the same lines.
+//! There are two ways to search, and both give the same lines. *By the automaton*: the filter goes
+//! over the root, and where it finds a line that may match, that line alone is written out and
+//! looked at. *By expansion*: all text is written out and scanned by the regular expression; better
+//! where text repeats little or many lines match.
 
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use tadoc_core::{Budget, Share};
+use tadoc_core::{Budget, Counted, Share};
 
 use super::automaton::{FAILED, START, State};
 use super::filter::Filter;
@@ -21,7 +23,7 @@ use super::text::{Piece, Writer};
 use super::{Options, Want};
 use crate::corpus::count_newlines;
 use crate::error::Result;
-use crate::texts::Texts;
+use crate::texts::{Buffer, Texts};
 
 /// So many symbols of the root make a stretch.
 pub(super) const STRETCH_SYMBOLS: u32 = 4096;
@@ -29,12 +31,13 @@ pub(super) const STRETCH_SYMBOLS: u32 = 4096;
 /// Lines that are found at a time, and bytes of them: a few more where a line is longer.
 const LINES_AT_ONCE: usize = 1 << 14;
 const TEXT_AT_ONCE: usize = 1 << 22;
-/// Longer stretches are not written out as a whole, however many lines match.
-const LONGEST_DENSE: u64 = 1 << 26;
+/// Longer stretches are not written out as a whole where the automaton can search them.
+pub(super) const LONGEST_EXPANDED: usize = 1 << 26;
 /// What memory is taken for, in errors.
 pub(super) const LINE: &str = "a long line";
-/// Parts of lines that are longer are counted before they are written out.
-const COUNTED: u64 = 1 << 16;
+const LONG_STRETCH: &str = "a long stretch of lines";
+/// Longer lines are counted before they are written out.
+const COUNTED: usize = 1 << 16;
 
 /// Lines of a document, in their order: a part of a segment's root.
 #[derive(Debug, Clone)]
@@ -83,13 +86,22 @@ impl Stretch {
     }
 }
 
+/// The lines of a stretch in the text that was written out.
+pub(super) struct Lines {
+    pub(super) places: Range<usize>,
+    /// How many newlines of the stretch are before them, and where they start, counted from its
+    /// first symbol.
+    pub(super) newlines: u64,
+    pub(super) offset: i64,
+}
+
 /// A line that was found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct FoundLine {
     /// Newlines of the stretch before the line; only if numbers are wanted.
     pub(super) newlines: u64,
-    /// Where it starts, counted from the start of the stretch's first symbol: less than 0 for a line that began in
-    /// the symbol before. Only if numbers are wanted.
+    /// Where it starts, counted from the start of the stretch's first symbol: less than 0 for a
+    /// line that began in the symbol before. Only if numbers are wanted.
     pub(super) offset: i64,
     /// Its bytes in [`Found::text`], without newline.
     pub(super) text: Range<usize>,
@@ -115,9 +127,12 @@ pub(super) struct Found {
     /// How many newlines and bytes the symbols of the stretch have, if numbers are wanted.
     pub(super) newlines: u64,
     pub(super) bytes: u64,
-    /// How many lines of the stretch were looked at one by one.
+    /// How many lines of the stretch were looked at one by one, and how many bytes were written out
+    /// otherwise.
     pub(super) candidates: u64,
-    /// Whether the document ends here with a line without newline; only if lines that do not match are counted.
+    pub(super) expanded: u64,
+    /// Whether the document ends here with a line without newline; only if lines that do not match
+    /// are counted.
     pub(super) last_line: bool,
     /// What the text takes of a budget.
     pub(super) share: Option<Share>,
@@ -129,19 +144,27 @@ pub(super) struct Searcher<'s, S> {
     pub(super) filter: &'s Filter<'s, S>,
     pub(super) pattern: &'s Pattern,
     pub(super) options: &'s Options,
-    /// Texts of short rules, if they are written out.
-    pub(super) texts: OnceLock<Texts>,
+    /// Texts of tokens and short rules, if they are written out.
+    pub(super) texts: OnceLock<Counted<Texts>>,
+    /// Those of no symbol.
+    pub(super) no_texts: Texts,
     /// What memory is taken of.
     pub(super) budget: &'s Budget,
 }
 
 impl<S: Source> Searcher<'_, S> {
-    /// Searches a stretch by writing out the lines that may match: all of them, or the first ones, and then what goes on
-    /// with the others.
-    pub(super) fn sparse(&self, stretch: &Stretch) -> Result<(Found, Option<Walk<'_, S>>)> {
+    /// What writes out text.
+    pub(super) fn writer(&self) -> Writer<'_, S> {
+        Writer::new(self.filter, self.texts.get().map_or(&self.no_texts, |texts| texts))
+    }
+
+    /// Searches a stretch by the automaton, writing out the lines that may match: all of them, or
+    /// the first ones, and then what goes on with the others.
+    pub(super) fn by_automaton(&self, stretch: &Stretch) -> Result<(Found, Option<Walk<'_, S>>)> {
         let mut walk = Walk {
             searcher: self,
-            writer: Writer::new(self.filter, None),
+            writer: self.writer(),
+            buffer: Buffer::default(),
             line: stretch.before.map(Piece::Tail).into_iter().collect(),
             newlines: 0,
             position: 0,
@@ -174,20 +197,6 @@ impl<S: Source> Searcher<'_, S> {
         }
     }
 
-    /// Whether all of a stretch can be written out: else only lines that may match are.
-    pub(super) fn is_short(&self, stretch: &Stretch) -> bool {
-        self.bytes(stretch) <= LONGEST_DENSE
-    }
-
-    /// How many bytes a stretch has, with the line that begins before it.
-    fn bytes(&self, stretch: &Stretch) -> u64 {
-        let begun = stretch
-            .before
-            .map_or(0, |symbol| Writer::new(self.filter, None).length(Piece::Tail(symbol)));
-        let symbols = self.symbols(stretch).into_iter();
-        symbols.map(|symbol| self.source.bytes(symbol)).fold(begun, u64::saturating_add)
-    }
-
     /// Whether the filter lets any line of a stretch through.
     pub(super) fn any_candidate(&self, stretch: &Stretch) -> bool {
         let mut state = self.state_before(stretch);
@@ -211,71 +220,100 @@ impl<S: Source> Searcher<'_, S> {
         })
     }
 
-    /// All lines of a stretch with their newlines, how many newlines of the stretch are before them, and where they
-    /// start, counted from its first symbol.
-    pub(super) fn text(&self, stretch: &Stretch) -> (Vec<u8>, u64, i64) {
+    /// Writes out all lines of a stretch with their newlines; `None` where there are more than
+    /// `most` bytes.
+    pub(super) fn expand(
+        &self,
+        stretch: &Stretch,
+        buffer: &mut Buffer,
+        most: usize,
+    ) -> Option<Lines> {
+        buffer.clear();
         if let Some((line, before)) = &stretch.line {
-            return (line.clone(), 0, -(*before as i64));
+            buffer.push(line);
+            return Some(Lines { places: 0..line.len(), newlines: 0, offset: -(*before as i64) });
         }
-        let mut writer = Writer::new(self.filter, self.texts.get());
-        let mut text = Vec::new();
-        if let Some(before) = stretch.before {
-            writer.piece(Piece::Tail(before), &mut text);
+        let writer = self.writer();
+        if let Some(before) = stretch.before
+            && !writer.piece(Piece::Tail(before), buffer, most)
+        {
+            return None;
         }
-        let mut offset = -(text.len() as i64);
-        for symbol in self.symbols(stretch) {
-            writer.whole(symbol, &mut text);
+        let mut offset = -(buffer.text().len() as i64);
+        if !writer.whole(&self.symbols(stretch), buffer, most) {
+            return None;
         }
-        if !stretch.closed {
-            text.truncate(memchr::memrchr(b'\n', &text).map_or(0, |newline| newline + 1));
-        }
-        let mut newlines = 0;
+        let text = buffer.text();
+        let end = match stretch.closed {
+            true => text.len(),
+            false => memchr::memrchr(b'\n', text).map_or(0, |newline| newline + 1),
+        };
+        let (mut start, mut newlines) = (0, 0);
         if stretch.skip_first {
-            let start = memchr::memchr(b'\n', &text).map_or(text.len(), |newline| newline + 1);
+            start = memchr::memchr(b'\n', &text[..end]).map_or(end, |newline| newline + 1);
             newlines = 1;
             offset += start as i64;
-            text.drain(..start);
         }
-        (text, newlines, offset)
+        Some(Lines { places: start..end, newlines, offset })
     }
 
-    /// Searches a stretch by writing out all of it.
-    pub(super) fn dense(&self, stretch: &Stretch) -> Result<Found> {
-        // Its text, and the same again while lines are taken out of it.
-        let bytes = self.bytes(stretch).saturating_mul(2);
-        let share = self.budget.take(bytes, "a long stretch of lines")?;
-        let (text, newlines, offset) = self.text(stretch);
-        let mut found = self.lines_of(text, newlines, offset);
+    /// All lines of a stretch, however long.
+    pub(super) fn text(&self, stretch: &Stretch) -> (Vec<u8>, u64, i64) {
+        let mut buffer = Buffer::default();
+        let lines = self.expand(stretch, &mut buffer, usize::MAX).expect("no text is too long");
+        (buffer.text()[lines.places].to_vec(), lines.newlines, lines.offset)
+    }
+
+    /// Searches a stretch by writing out all of it; `None` where it has more than `most` bytes.
+    pub(super) fn by_expansion(
+        &self,
+        stretch: &Stretch,
+        buffer: &mut Buffer,
+        most: usize,
+    ) -> Result<Option<Found>> {
+        let known = match most > LONGEST_EXPANDED {
+            // Its text, and the same again while lines are taken out of it.
+            true => Some(self.budget.take(2 * self.bytes(stretch), LONG_STRETCH)?),
+            false => None,
+        };
+        let Some(lines) = self.expand(stretch, buffer, most) else { return Ok(None) };
+        let share = match known {
+            Some(share) => share,
+            None => self.budget.take(2 * buffer.text().len() as u64, LONG_STRETCH)?,
+        };
+        let mut found = self.lines_of(&buffer.text()[lines.places], lines.newlines, lines.offset);
+        found.expanded = buffer.text().len() as u64;
         found.share = Some(share);
         if self.options.numbers {
             (found.newlines, found.bytes) = self.lengths(stretch);
         }
-        Ok(found)
+        Ok(Some(found))
+    }
+
+    /// How many bytes a stretch has, with the line that begins before it.
+    fn bytes(&self, stretch: &Stretch) -> u64 {
+        let begun = stretch.before.map_or(0, |symbol| self.writer().length(Piece::Tail(symbol)));
+        let symbols = self.symbols(stretch).into_iter();
+        let bytes = symbols.map(|symbol| self.source.bytes(symbol));
+        bytes.fold(begun, u64::saturating_add).min(u64::MAX / 2)
     }
 
     /// Searches lines; `newlines` and `offset` are of the first one.
-    pub(super) fn lines_of(&self, text: Vec<u8>, newlines: u64, offset: i64) -> Found {
-        let mut found = Found { whole: true, first: (newlines, offset), ..Found::default() };
+    pub(super) fn lines_of(&self, text: &[u8], newlines: u64, offset: i64) -> Found {
+        // Lines nearby may be any.
+        let whole = self.options.before > 0 || self.options.after > 0;
+        let mut found = Found { whole, first: (newlines, offset), ..Found::default() };
         let mut line_number = newlines;
         let mut at = 0;
         while at < text.len() {
-            let place = self.pattern.find_in_text(&text, at);
-            let line = place.map(|place| {
-                let start =
-                    memchr::memrchr(b'\n', &text[at..place]).map_or(at, |last| at + last + 1);
-                let end =
-                    memchr::memchr(b'\n', &text[place..]).map_or(text.len(), |next| place + next);
-                start..end
-            });
-            // An empty match behind the last newline is in no line.
-            let line = line.filter(|line| line.start < text.len());
+            let line = self.next_line(text, at, &mut found.candidates);
             let start = line.as_ref().map_or(text.len(), |line| line.start);
             if self.options.invert {
                 let mut from = at;
                 while from < start {
                     let end =
                         memchr::memchr(b'\n', &text[from..start]).map_or(start, |next| from + next);
-                    self.keep_line(&mut found, &text, from..end, line_number, offset);
+                    self.keep_line(&mut found, text, from..end, line_number, offset);
                     line_number += 1;
                     from = end + 1;
                 }
@@ -285,15 +323,41 @@ impl<S: Source> Searcher<'_, S> {
             let Some(line) = line else { break };
             at = line.end + 1;
             if !self.options.invert {
-                self.keep_line(&mut found, &text, line, line_number, offset);
+                self.keep_line(&mut found, text, line, line_number, offset);
                 if self.is_enough(found.count) {
                     break;
                 }
             }
             line_number += 1;
         }
-        found.text = text;
+        if whole {
+            found.text = text.to_vec();
+        }
         found
+    }
+
+    /// The first line that matches, of those that start at `at` or behind. Counts those that were
+    /// looked at.
+    fn next_line(&self, text: &[u8], at: usize, looked_at: &mut u64) -> Option<Range<usize>> {
+        let mut from = at;
+        loop {
+            let place = self.pattern.find_in_text(text, from)?;
+            let start =
+                memchr::memrchr(b'\n', &text[from..place]).map_or(from, |last| from + last + 1);
+            let end = memchr::memchr(b'\n', &text[place..]).map_or(text.len(), |next| place + next);
+            // An empty match behind the last newline is in no line.
+            if start >= text.len() {
+                return None;
+            }
+            *looked_at += 1;
+            if self.pattern.finds_exactly() || self.pattern.is_match(&text[start..end]) {
+                return Some(start..end);
+            }
+            from = end + 1;
+            if from >= text.len() {
+                return None;
+            }
+        }
     }
 
     /// Whether so many lines of a document are all that is wanted of it.
@@ -305,6 +369,7 @@ impl<S: Source> Searcher<'_, S> {
         self.options.after == 0 && self.options.max_count.is_some_and(|most| lines >= most)
     }
 
+    /// Keeps a line that is asked for: where it is in the text, if that is kept too, or a copy.
     fn keep_line(
         &self,
         found: &mut Found,
@@ -314,12 +379,22 @@ impl<S: Source> Searcher<'_, S> {
         offset: i64,
     ) {
         found.count += 1;
-        found.candidates += 1;
         if let Want::Lines | Want::CountMatches = self.options.want {
             let newline = line.end < text.len();
-            let matches = self.count_matches(&text[line.clone()], newline);
+            let bytes = &text[line.clone()];
+            let matches = self.count_matches(bytes, newline);
             let offset = offset + line.start as i64;
-            found.lines.push(FoundLine { newlines, offset, text: line, newline, matches });
+            let text = match found.whole {
+                true => line,
+                false => {
+                    let start = found.text.len();
+                    if self.options.want == Want::Lines {
+                        found.text.extend_from_slice(bytes);
+                    }
+                    start..found.text.len()
+                }
+            };
+            found.lines.push(FoundLine { newlines, offset, text, newline, matches });
         }
     }
 
@@ -333,11 +408,13 @@ impl<S: Source> Searcher<'_, S> {
     }
 }
 
-/// A way over the symbols of a stretch that writes out the lines that may match. It is paused when there are many, since a
-/// symbol may have more lines than memory, and goes on from there.
+/// A way over the symbols of a stretch that writes out the lines that may match. It is paused when
+/// there are many, since a symbol may have more lines than memory, and goes on from there.
 pub(super) struct Walk<'w, S> {
     searcher: &'w Searcher<'w, S>,
     writer: Writer<'w, S>,
+    /// The line that is looked at.
+    buffer: Buffer,
     /// What has been read of the line, up to where the walk is.
     line: Vec<Piece>,
     /// Newlines and bytes up to where the walk is, if numbers are wanted.
@@ -346,7 +423,8 @@ pub(super) struct Walk<'w, S> {
     /// What was found since the walk was last paused, and lines that matched in all.
     found: Found,
     matched: u64,
-    /// The symbols, the place among them that comes next, and what is left of the bodies of rules below the last one.
+    /// The symbols, the place among them that comes next, and what is left of the bodies of rules
+    /// below the last one.
     symbols: Vec<u32>,
     place: usize,
     above: Vec<Range<u32>>,
@@ -356,8 +434,8 @@ pub(super) struct Walk<'w, S> {
 }
 
 impl<S: Source> Walk<'_, S> {
-    /// Finds the next lines: some thousands, or a few long ones, or those that are left. The last ones come with the figures
-    /// of the stretch.
+    /// Finds the next lines: some thousands, or a few long ones, or those that are left. The last
+    /// ones come with the figures of the stretch.
     pub(super) fn next(&mut self) -> Result<Found> {
         self.found.share = Some(self.searcher.budget.share());
         while !self.is_full() {
@@ -383,13 +461,15 @@ impl<S: Source> Walk<'_, S> {
         self.found.lines.len() >= LINES_AT_ONCE || self.found.text.len() >= TEXT_AT_ONCE
     }
 
-    /// Goes over symbols of the root to the next one in which a line ends that may match, and into that; `false` if there
-    /// is none. Where the document ends behind them, a last line without newline is looked at, too.
+    /// Goes over symbols of the root to the next one in which a line ends that may match, and into
+    /// that; `false` if there is none. Where the document ends behind them, a last line without
+    /// newline is looked at, too.
     fn enter(&mut self) -> Result<bool> {
         let filter = self.searcher.filter;
         let symbols = std::mem::take(&mut self.symbols);
         let mut row = filter.row(self.state);
-        // The symbols before this one are counted, and the line is what `self.line` has and those from this one on.
+        // The symbols before this one are counted, and the line is what `self.line` has and those
+        // from this one on.
         let from = self.place.min(symbols.len());
         let mut entered = false;
         for (place, &symbol) in symbols.iter().enumerate().skip(from) {
@@ -480,7 +560,8 @@ impl<S: Source> Walk<'_, S> {
         self.newlines = self.newlines.saturating_add(source.newlines(symbol));
     }
 
-    /// Goes on in the rules below a symbol in which a line ends that may match, up to the next such line.
+    /// Goes on in the rules below a symbol in which a line ends that may match, up to the next such
+    /// line.
     fn symbol(&mut self) -> Result<()> {
         let source = self.searcher.source;
         let tokens = source.token_count();
@@ -544,10 +625,9 @@ impl<S: Source> Walk<'_, S> {
             self.matched += 1;
             return Ok(());
         }
-        let start = self.found.text.len();
         self.write_line()?;
-        self.found.text.extend_from_slice(last);
-        self.look_at(start, true);
+        self.buffer.push(last);
+        self.look_at(true);
         Ok(())
     }
 
@@ -557,11 +637,10 @@ impl<S: Source> Walk<'_, S> {
             self.found.last_line = self.line.iter().any(|&piece| self.has_text(piece));
             return Ok(());
         }
-        let start = self.found.text.len();
         self.write_line()?;
-        self.found.last_line = self.found.text.len() > start;
+        self.found.last_line = !self.buffer.text().is_empty();
         if self.found.last_line {
-            self.look_at(start, false);
+            self.look_at(false);
         }
         Ok(())
     }
@@ -576,39 +655,42 @@ impl<S: Source> Walk<'_, S> {
 
     /// Writes the line out, for which there must be memory.
     fn write_line(&mut self) -> Result<()> {
-        for &piece in &self.line {
-            let (Piece::Whole(symbol) | Piece::Tail(symbol)) = piece;
-            // What is behind the last newline of a symbol is no longer than all of it.
-            if self.searcher.source.bytes(symbol) > COUNTED {
-                let bytes = self.writer.length(piece);
-                let share = self.found.share.get_or_insert_with(|| self.searcher.budget.share());
-                share.grow(2 * bytes, LINE)?;
-            }
-            self.writer.piece(piece, &mut self.found.text);
+        let Self { searcher, writer, buffer, line, found, .. } = self;
+        buffer.clear();
+        if line.iter().all(|&piece| writer.piece(piece, buffer, COUNTED)) {
+            return Ok(());
+        }
+        *buffer = Buffer::default();
+        let bytes = line.iter().map(|&piece| writer.length(piece)).fold(0, u64::saturating_add);
+        let share = found.share.get_or_insert_with(|| searcher.budget.share());
+        share.grow(bytes.saturating_mul(2), LINE)?;
+        for &piece in line.iter() {
+            writer.piece(piece, buffer, usize::MAX);
         }
         Ok(())
     }
 
     /// Keeps the line that has been written if it matches.
-    fn look_at(&mut self, start: usize, newline: bool) {
+    fn look_at(&mut self, newline: bool) {
         let searcher = self.searcher;
         self.found.candidates += 1;
-        let text = start..self.found.text.len();
-        let line = &self.found.text[text.clone()];
+        let line = self.buffer.text();
         let pattern = searcher.pattern;
-        let matches = pattern.automaton().is_exact() || pattern.is_match(line);
-        if matches {
-            self.found.count += 1;
-            self.matched += 1;
-            if let Want::Lines | Want::CountMatches = searcher.options.want {
-                let matches = searcher.count_matches(line, newline);
-                let offset = self.position as i64 - text.len() as i64;
-                let newlines = self.newlines;
-                self.found.lines.push(FoundLine { newlines, offset, text, newline, matches });
-            }
+        if !pattern.automaton().is_exact() && !pattern.is_match(line) {
+            return;
         }
-        if !matches || searcher.options.want != Want::Lines {
-            self.found.text.truncate(start);
+        self.found.count += 1;
+        self.matched += 1;
+        if let Want::Lines | Want::CountMatches = searcher.options.want {
+            let matches = searcher.count_matches(line, newline);
+            let offset = self.position as i64 - line.len() as i64;
+            let newlines = self.newlines;
+            let start = self.found.text.len();
+            if searcher.options.want == Want::Lines {
+                self.found.text.extend_from_slice(line);
+            }
+            let text = start..self.found.text.len();
+            self.found.lines.push(FoundLine { newlines, offset, text, newline, matches });
         }
     }
 }

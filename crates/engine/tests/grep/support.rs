@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use tadoc_engine::Corpus;
-use tadoc_engine::grep::{self, Line, Options, Pattern, Sink, Summary};
+use tadoc_engine::grep::{self, Line, Method, Options, Pattern, Sink, Summary};
 use tadoc_testing::archives::thread_pool;
 
 /// What a sink is given.
@@ -39,15 +39,51 @@ impl Sink for Events {
     }
 }
 
-/// Searches all documents of an archive on so many threads.
+/// Searches all documents of an archive on so many threads, by each method; what is found is the
+/// same.
 pub fn search(path: &Path, pattern: &Pattern, options: &Options, threads: usize) -> Vec<Event> {
+    search_some(path, None, pattern, options, threads)
+}
+
+/// Searches some documents, by their places.
+pub fn search_some(
+    path: &Path,
+    documents: Option<&[usize]>,
+    pattern: &Pattern,
+    options: &Options,
+    threads: usize,
+) -> Vec<Event> {
     thread_pool(threads).install(|| {
         let corpus = Corpus::open(path).unwrap();
         let all: Vec<usize> = (0..corpus.documents().unwrap().len()).collect();
-        let mut events = Events::default();
-        grep::search(&corpus, &all, pattern, options, &mut events).unwrap();
-        events.0
+        let documents = documents.unwrap_or(&all);
+        let search = |method: Option<Method>| {
+            let options = Options { method, ..options.clone() };
+            let mut events = Events::default();
+            let report = grep::search(&corpus, documents, pattern, &options, &mut events).unwrap();
+            (events.0, report)
+        };
+        let (events, of_automaton) = search(Some(Method::Automaton));
+        let (by_expansion, of_expansion) = search(Some(Method::Expansion));
+        assert!(by_expansion == events, "{pattern:?} {options:?}: {:?}", Method::Expansion);
+        let needs_text = options.invert || options.before > 0 || options.after > 0;
+        assert!(of_automaton.expanded == 0 || needs_text, "{options:?}");
+        assert_eq!(of_expansion.symbols, 0, "{options:?}");
+        events
     })
+}
+
+/// Searches some documents by the method that is chosen.
+pub fn search_as_chosen(
+    path: &Path,
+    documents: &[usize],
+    pattern: &Pattern,
+    options: &Options,
+) -> Vec<Event> {
+    let corpus = Corpus::open(path).unwrap();
+    let mut events = Events::default();
+    grep::search(&corpus, documents, pattern, options, &mut events).unwrap();
+    events.0
 }
 
 /// The options that are tried with every pattern.

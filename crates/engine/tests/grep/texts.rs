@@ -9,7 +9,7 @@ use tadoc_oracle::{Document, cases};
 use super::plain::expected;
 use tadoc_testing::archives::{compress, sorted};
 
-use super::support::{all_options, search};
+use super::support::{Event, all_options, search, search_as_chosen, search_some};
 
 /// Patterns of all kinds, and what is to be made of them for the plain program.
 const PATTERNS: &[&str] = &[
@@ -136,6 +136,54 @@ fn flags_change_the_pattern() {
             for options in all_options() {
                 let expected = expected(&documents, &regex, &options);
                 assert_eq!(search(&path, &pattern, &options, 2), expected, "{given} {syntax:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn some_documents_are_searched_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("case.tdc");
+    // Each has words of its own, and one a NUL; one has long lines, and one none.
+    let text = |number: u64| -> Vec<u8> {
+        let word = |place: u64| match (place * 2_654_435_761 + number) % 11 {
+            0 => "to be\r\n".to_owned(),
+            1 if number == 3 => "a\0b ".to_owned(),
+            2 => format!("\u{e9}t\u{e9} {} ", place % 7),
+            other if number == 4 => format!("w{} ", place * other),
+            other => format!("w{number}x{} \n", place % (other + 20)),
+        };
+        (0..number % 9 * 150).map(word).collect::<String>().into_bytes()
+    };
+    let documents: Vec<Document> =
+        (0..40).map(|number| (format!("{number:02}"), text(number))).collect();
+    compress(&documents, &path, Lexer::Words, Builder::RePair, None).unwrap();
+    for index in [Index::None, Index::Small, Index::Fast] {
+        if index != Index::None {
+            tadoc_engine::access::store(&path, index, &()).unwrap();
+        }
+        for some in [&[3][..], &[4], &[9], &[12], &[2, 3, 30]] {
+            let chosen: Vec<Document> =
+                some.iter().map(|&place| documents[place].clone()).collect();
+            for text in ["be", r"w3x\d+ ", r"\bw\d+\b.*7", "\u{e9}", "x$"] {
+                let pattern = Pattern::new(&[text], Syntax::default()).unwrap();
+                let regex = regex::bytes::Regex::new(text).unwrap();
+                for options in all_options() {
+                    let mut expected = expected(&chosen, &regex, &options);
+                    for event in &mut expected {
+                        match event {
+                            Event::Line { document, .. } | Event::End(document, _) => {
+                                *document = some[*document];
+                            }
+                            Event::Gap => {}
+                        }
+                    }
+                    let found = search_some(&path, Some(some), &pattern, &options, 2);
+                    assert!(found == expected, "{index:?} {some:?} {text:?} {options:?}");
+                    let chosen = search_as_chosen(&path, some, &pattern, &options);
+                    assert!(chosen == expected, "{index:?} {some:?} {text:?} {options:?}");
+                }
             }
         }
     }

@@ -15,7 +15,7 @@ use crate::commands::archives::{DocumentArguments, ReadArguments};
 /// Print lines that match a regular expression, as ripgrep does
 ///
 /// The archive is searched as it is: what a repeated passage does to the expression is found out
-/// once. Lines are printed as `document:line`, with -n as `document:number:line`; on a terminal
+/// once. Where that would take longer, text is expanded and scanned. Lines are printed as `document:line`, with -n as `document:number:line`; on a terminal
 /// under the name of their document, with numbers and colours, and with what would steer the
 /// terminal escaped (--null and pipes get all bytes as they are). The syntax of expressions is that
 /// of ripgrep (the Rust crate regex), with Unicode; nothing matches across lines.
@@ -103,6 +103,13 @@ pub struct SearchArguments {
     /// Binary documents are text, too
     #[arg(short = 'a', long)]
     text: bool,
+
+    /// Tell on standard error how text was searched, and what it cost
+    ///
+    /// Text is searched by an automaton that goes over the grammar, or expanded and scanned. What is
+    /// estimated to be quicker is chosen; lines are the same.
+    #[arg(long)]
+    pub explain: bool,
 }
 
 /// What is printed.

@@ -1,9 +1,11 @@
 //! `tadoc grep`: lines that match, with ripgrep's habits.
 //!
-//! `arguments` is the command line; `lines`, `counts` and `json` print what the library finds.
+//! `arguments` is the command line; `lines`, `counts` and `json` print what the library finds, and
+//! `explain` how it was found.
 
 mod arguments;
 mod counts;
+mod explain;
 mod json;
 mod lines;
 
@@ -16,7 +18,7 @@ pub use self::arguments::Grep;
 use self::counts::Counts;
 use self::json::Json;
 use self::lines::Lines;
-use crate::failure::Outcome;
+use crate::failure::{Outcome, print_line};
 use crate::memory;
 use crate::output::Output;
 use crate::screen;
@@ -49,21 +51,24 @@ impl Grep {
                     None => corpus.document_count(),
                 };
                 let visited = grep.options(options).visit(&mut json);
-                visited.map_err(Into::into).and_then(|()| Ok(json.finish(searched)?))
+                visited.map_err(Into::into).and_then(|report| Ok((json.finish(searched)?, report)))
             }
             Want::Lines => {
                 let mut lines = Lines::new(&mut output, names, pattern, &options, &self.print);
                 options.numbers = lines.needs_numbers();
                 let visited = grep.options(options).visit(&mut lines);
-                visited.map(|()| lines.found()).map_err(anyhow::Error::from)
+                visited.map(|report| (lines.found(), report)).map_err(anyhow::Error::from)
             }
             _ => {
                 let mut counts = Counts::new(&mut output, names, quiet, &options, &self.print);
                 let visited = grep.options(options).visit(&mut counts);
-                visited.map(|()| counts.found()).map_err(anyhow::Error::from)
+                visited.map(|report| (counts.found(), report)).map_err(anyhow::Error::from)
             }
         };
-        let found = output.finish(result)?;
+        let (found, report) = output.finish(result)?;
+        if self.search.explain {
+            print_line(explain::text(&report).trim_end());
+        }
         Ok(if found { Outcome::Done } else { Outcome::Negative })
     }
 }
