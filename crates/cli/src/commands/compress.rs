@@ -252,8 +252,9 @@ pub fn tell_of_dense(quiet: bool, output: &Path, report: &CompressReport, level:
     if level != tadoc::Level::Dense {
         return;
     }
-    // What was written into a pipe or device cannot be opened.
-    if let Ok(corpus) = OpenOptions::new().open(&[output])
+    // Opening a pipe would wait for somebody who writes into it.
+    if output.is_file()
+        && let Ok(corpus) = OpenOptions::new().open(&[output])
         && let Some(loading) = corpus.archives().find_map(|(_, archive)| loading(&archive.info()))
     {
         summary(quiet, &format!("loading it takes {loading}"));
