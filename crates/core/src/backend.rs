@@ -1,7 +1,7 @@
 //! The contract of what runs tasks.
 
 use crate::answer::Answer;
-use crate::{Limits, Strategy, Task, View};
+use crate::{Limits, Step, Strategy, Task, View};
 
 /// An answer and the strategy that produced it.
 pub struct Answered {
@@ -11,6 +11,8 @@ pub struct Answered {
     pub strategy: Strategy,
     /// Why it was: what either would have cost, by the backend's estimate; empty if it was asked for.
     pub reason: String,
+    /// What its steps took, as far as they are done and the backend tells.
+    pub steps: Vec<Step>,
 }
 
 /// Where a task runs. A backend gets a view and a task and gives the answer; it opens no files, and

@@ -4,6 +4,8 @@
 //! takes a [`Share`] of the archive's [`Budget`] first, and gives it back by dropping it with what it has decoded; a
 //! share that does not fit is [`Error::MemoryLimit`], with the figures. Counting costs an atomic addition, and is done
 //! for some kilobytes at a time.
+//!
+//! Beside the memory, a budget says where large rows lie and records what the steps of decoding took.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -11,6 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::error::{Error, Result};
 use crate::spill::Spill;
+use crate::steps::Steps;
 
 /// What may be taken for an archive of any length: a small file never takes more.
 const LEAST_DEFAULT: u64 = 320 << 20;
@@ -56,6 +59,7 @@ struct Inner {
     limit: u64,
     used: AtomicU64,
     spill: Spill,
+    steps: Steps,
 }
 
 impl Budget {
@@ -66,12 +70,18 @@ impl Budget {
 
     /// At most so many bytes, of which large rows lie where `spill` says.
     pub fn spilling(limit: u64, spill: Spill) -> Self {
-        Self(Arc::new(Inner { limit, used: AtomicU64::new(0), spill }))
+        let steps = Steps::default();
+        Self(Arc::new(Inner { limit, used: AtomicU64::new(0), spill, steps }))
     }
 
     /// Where large rows lie.
     pub fn spill(&self) -> &Spill {
         &self.0.spill
+    }
+
+    /// Where the steps of decoding are recorded.
+    pub fn steps(&self) -> &Steps {
+        &self.0.steps
     }
 
     /// No limit: for what this program has made itself.

@@ -28,6 +28,7 @@ mod packing;
 pub mod parallel;
 pub mod room;
 pub mod spill;
+mod steps;
 pub mod storage;
 pub mod task;
 pub mod unfinished;
@@ -41,6 +42,7 @@ pub use error::{Error, Result};
 pub use grammar::{Grammar, GrammarError, TokenSequence};
 pub use packing::Packing;
 pub use spill::{Spill, SpillVec};
+pub use steps::{Step, Steps};
 pub use task::{Limits, Measure, Norm, Strategy, Task, TfIdfOptions};
 pub use view::{Network, Part, Terms, View};
 

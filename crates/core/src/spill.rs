@@ -2,8 +2,10 @@
 //!
 //! A [`Spill`] says which. With a folder, a row of 256 KiB and more is a file without a name there,
 //! mapped and shared: the system can write its pages out instead of keeping them. A smaller row is
-//! a vector, and so is every row without a folder, or where the disk is full. A row in a file that
-//! outgrows its room is copied to a new one, so lengths that are known are reserved.
+//! a vector, and so is every row without a folder, or where the disk is full. Large rows of zeros
+//! in memory are on large pages, and cleared by those who touch them first. A row in a file or on
+//! large pages that outgrows its room is copied to a new one, so lengths that are known are
+//! reserved.
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
@@ -11,12 +13,18 @@ use std::path::Path;
 use std::sync::Arc;
 
 use bytemuck::{Pod, cast_slice, cast_slice_mut};
+use rayon::prelude::*;
 
 use crate::Array;
+use crate::parallel::split;
 use crate::room::Room;
 
 /// Smaller rows are never in files.
 const LEAST_SPILLED: usize = 256 << 10;
+/// Smaller rows of zeros are vectors.
+const LEAST_ROOM: usize = 4 << 20;
+/// Less is appended on one thread.
+const LEAST_APPENDED: usize = 1 << 20;
 
 /// Where large rows lie: in memory, or in temporary files.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -57,15 +65,27 @@ impl Spill {
 
     /// So many times one value.
     pub fn filled<T: Pod>(&self, value: T, length: usize) -> SpillVec<T> {
+        // Zeros need not be written.
+        let is_zero = bytemuck::bytes_of(&value).iter().all(|&byte| byte == 0);
         match self.file::<T>(length) {
-            // Zeros need not be written.
-            Some(mut room) if bytemuck::bytes_of(&value).iter().any(|&byte| byte != 0) => {
+            Some(mut room) if !is_zero => {
                 cast_slice_mut(&mut room).fill(value);
-                self.of(Place::File { room, length })
+                self.of(Place::Room { room, length })
             }
-            Some(room) => self.of(Place::File { room, length }),
+            Some(room) => self.of(Place::Room { room, length }),
+            None if is_zero && let Some(room) = large::<T>(length) => {
+                self.of(Place::Room { room, length })
+            }
             None => self.of(Place::Heap(vec![value; length])),
         }
+    }
+
+    /// An empty row with room for so many elements, which several threads fill:
+    /// [`SpillVec::extend_from_slices`]. Room that is not filled is never touched.
+    pub fn with_room<T: Pod>(&self, capacity: usize) -> SpillVec<T> {
+        let mut row = self.filled(T::zeroed(), capacity);
+        row.truncate(0);
+        row
     }
 
     /// What an iterator gives.
@@ -83,6 +103,12 @@ impl Spill {
     }
 }
 
+/// Room on large pages for so many elements; `None` if they are few, or there is none.
+fn large<T>(length: usize) -> Option<Room> {
+    let bytes = length.checked_mul(size_of::<T>()).filter(|&bytes| bytes >= LEAST_ROOM)?;
+    Room::in_memory(bytes).ok()
+}
+
 /// A row of numbers, in memory or in a temporary file. A clone is in memory.
 pub struct SpillVec<T> {
     place: Place<T>,
@@ -91,7 +117,7 @@ pub struct SpillVec<T> {
 
 enum Place<T> {
     Heap(Vec<T>),
-    File { room: Room, length: usize },
+    Room { room: Room, length: usize },
 }
 
 impl<T: Pod> SpillVec<T> {
@@ -104,7 +130,7 @@ impl<T: Pod> SpillVec<T> {
     fn capacity(&self) -> usize {
         match &self.place {
             Place::Heap(row) => row.capacity(),
-            Place::File { room, .. } => room.len() / size_of::<T>(),
+            Place::Room { room, .. } => room.len() / size_of::<T>(),
         }
     }
 
@@ -128,18 +154,53 @@ impl<T: Pod> SpillVec<T> {
         self.place = match (self.spill.file::<T>(length + more), std::mem::take(&mut self.place)) {
             (Some(mut room), old) => {
                 cast_slice_mut(&mut room)[..length].copy_from_slice(old.elements());
-                Place::File { room, length }
+                Place::Room { room, length }
             }
             (None, Place::Heap(mut row)) => {
                 row.reserve_exact(more);
                 Place::Heap(row)
             }
-            (None, old) => {
-                let mut row = Vec::with_capacity(length + more);
-                row.extend_from_slice(old.elements());
-                Place::Heap(row)
-            }
+            (None, old) => match large::<T>(length + more) {
+                Some(mut room) => {
+                    cast_slice_mut(&mut room)[..length].copy_from_slice(old.elements());
+                    Place::Room { room, length }
+                }
+                None => {
+                    let mut row = Vec::with_capacity(length + more);
+                    row.extend_from_slice(old.elements());
+                    Place::Heap(row)
+                }
+            },
         };
+    }
+
+    /// Appends rows, one after the other; on all threads where they are long and there is room for
+    /// them. Gives where each starts.
+    pub fn extend_from_slices(&mut self, rows: &[&[T]]) -> Vec<usize>
+    where
+        T: Send + Sync,
+    {
+        let more: usize = rows.iter().map(|row| row.len()).sum();
+        self.reserve(more);
+        let mut end = self.len();
+        let starts = rows
+            .iter()
+            .map(|row| {
+                end += row.len();
+                end - row.len()
+            })
+            .collect();
+        match &mut self.place {
+            Place::Room { room, length } if size_of::<T>() * more >= LEAST_APPENDED => {
+                let free = &mut cast_slice_mut(room)[*length..end];
+                let places = split(free, rows.iter().map(|row| row.len()));
+                let copied = places.into_par_iter().zip(rows);
+                copied.for_each(|(place, row)| place.copy_from_slice(row));
+                *length = end;
+            }
+            _ => rows.iter().for_each(|row| self.extend_from_slice(row)),
+        }
+        starts
     }
 
     /// Appends an element.
@@ -157,7 +218,7 @@ impl<T: Pod> SpillVec<T> {
         self.reserve(elements.len());
         match &mut self.place {
             Place::Heap(row) => row.extend_from_slice(elements),
-            Place::File { room, length } => {
+            Place::Room { room, length } => {
                 let end = *length + elements.len();
                 cast_slice_mut(room)[*length..end].copy_from_slice(elements);
                 *length = end;
@@ -172,7 +233,7 @@ impl<T: Pod> SpillVec<T> {
     {
         match self.place {
             Place::Heap(row) => Array::Owned(row),
-            Place::File { .. } => Array::Shared(Arc::new(self)),
+            Place::Room { .. } => Array::Shared(Arc::new(self)),
         }
     }
 
@@ -180,7 +241,7 @@ impl<T: Pod> SpillVec<T> {
     pub fn truncate(&mut self, most: usize) {
         match &mut self.place {
             Place::Heap(row) => row.truncate(most),
-            Place::File { length, .. } => *length = most.min(*length),
+            Place::Room { length, .. } => *length = most.min(*length),
         }
     }
 }
@@ -196,7 +257,7 @@ impl<T: Pod> Place<T> {
     fn elements(&self) -> &[T] {
         match self {
             Self::Heap(row) => row,
-            Self::File { room, length } => &cast_slice(room)[..*length],
+            Self::Room { room, length } => &cast_slice(room)[..*length],
         }
     }
 }
@@ -221,7 +282,7 @@ impl<T: Pod> DerefMut for SpillVec<T> {
     fn deref_mut(&mut self) -> &mut [T] {
         match &mut self.place {
             Place::Heap(row) => row,
-            Place::File { room, length } => &mut cast_slice_mut(room)[..*length],
+            Place::Room { room, length } => &mut cast_slice_mut(room)[..*length],
         }
     }
 }
@@ -271,7 +332,7 @@ mod tests {
     use super::*;
 
     fn is_in_file<T>(row: &SpillVec<T>) -> bool {
-        matches!(row.place, Place::File { .. })
+        row.spill.is_on() && matches!(row.place, Place::Room { .. })
     }
 
     /// Appends in steps of all lengths, and compares with a vector.
@@ -320,6 +381,26 @@ mod tests {
         assert!(matches!(array, Array::Shared(_)) && array.len() == 3 * least);
         // The folder shows nothing of them.
         assert_eq!(folder.path().read_dir().unwrap().count(), 0);
+    }
+
+    #[test]
+    fn rows_are_appended_on_all_threads() {
+        let folder = tempfile::tempdir().unwrap();
+        let numbers: Vec<u32> = (0..LEAST_ROOM as u32).collect();
+        let rows: Vec<&[u32]> = numbers.chunks(100_003).collect();
+        for spill in [Spill::default(), Spill::into_folder(folder.path())] {
+            let rooms = [spill.row(), spill.with_room(10), spill.with_room(3 * numbers.len())];
+            for mut row in rooms {
+                for _ in 0..3 {
+                    let before = row.len();
+                    let starts = row.extend_from_slices(&rows);
+                    assert_eq!(starts[1], before + rows[0].len());
+                    assert!(row[before..] == numbers);
+                    row.push(7);
+                }
+                assert_eq!(row.len(), 3 * (numbers.len() + 1));
+            }
+        }
     }
 
     #[test]

@@ -23,6 +23,8 @@ use crate::{Array, Error, Grammar, Result, SpillVec, parallel};
 const CHECKED_AT_ONCE: usize = 1 << 14;
 /// Symbols whose lengths a thread adds up at a time.
 const SUMMED_AT_ONCE: usize = 1 << 16;
+/// Rules whose lengths a thread adds up at a time.
+const SUMMED_RULES: usize = 1 << 13;
 
 /// A network has fewer items. A pair of items is at most as far apart as the widest window, in either order, so that
 /// no pair, sequence, item or rule has a count of more than 64 bits.
@@ -189,9 +191,10 @@ impl Network {
         let mut lengths = grammar.spill().filled(0, grammar.rule_count() as usize);
         let of_parts = parallel::split(&mut lengths, parts.iter().map(|part| part.rules.len()));
         let sweeps = parts.par_iter().zip(of_parts).map(|(part, lengths)| {
-            let sum_up = || sum_lengths(&grammar, part, lengths);
-            let (levels, summed) = rayon::join(|| levels(&grammar, part), sum_up);
-            levels.and_then(|levels| summed.map(|()| levels))
+            check_rules(&grammar, part)?;
+            let levels = grammar.slices().levels(part.rules.clone());
+            sum_lengths(&grammar, part, &levels, lengths)?;
+            Ok(levels)
         });
         let mut levels = sweeps.collect::<Result<Vec<Vec<u32>>>>()?.concat();
         levels.push(grammar.rule_count());
@@ -340,43 +343,44 @@ fn add_length(sum: u64, length: u64) -> Result<u64> {
     sum.checked_add(length).ok_or_else(too_long)
 }
 
-/// Cuts the rules of a part into runs in which no rule uses another one: a run ends before the least rule
-/// that any of it uses. Rules are numbered in the order in which their last use is read, so there are about
-/// as many runs as the grammar is deep.
-fn levels(grammar: &Grammar, part: &Part) -> Result<Vec<u32>> {
-    let grammar = grammar.slices();
-    let mut starts = Vec::new();
-    let mut end = part.rules.start;
-    for rule in part.rules.clone() {
-        if rule >= end {
-            starts.push(rule);
-            end = u32::MAX;
-        }
-        for child in grammar.body(rule).iter().filter_map(|&symbol| grammar.rule_of(symbol)) {
-            if child >= part.rules.end {
-                return Err(Error::malformed("a rule uses one of another part"));
-            }
-            end = end.min(child);
-        }
+/// Checks that the rules of a part use no rules behind it.
+fn check_rules(grammar: &Grammar, part: &Part) -> Result<()> {
+    let (end, slices) = (part.rules.end, grammar.slices());
+    let leads_out = |rule: u32| {
+        let mut children = slices.body(rule).iter().filter_map(|&symbol| slices.rule_of(symbol));
+        children.any(|child| child >= end)
+    };
+    match part.rules.clone().into_par_iter().with_min_len(SUMMED_RULES).any(leads_out) {
+        true => Err(Error::malformed("a rule uses one of another part")),
+        false => Ok(()),
     }
-    Ok(starts)
 }
 
-/// How many items each rule of a part expands to.
-fn sum_lengths(grammar: &Grammar, part: &Part, lengths: &mut [u64]) -> Result<()> {
-    let grammar = grammar.slices();
-    let first = part.rules.start;
-    for rule in part.rules.clone().rev() {
-        let mut sum = 0_u64;
-        for &symbol in grammar.body(rule) {
-            let length = match grammar.rule_of(symbol) {
-                None => 1,
-                // Checked by `levels`; a wrong one must not end in a panic before that is told.
-                Some(child) => lengths.get((child - first) as usize).copied().unwrap_or(0),
-            };
-            sum = add_length(sum, length)?;
-        }
-        lengths[(rule - first) as usize] = sum;
+/// How many items each rule of a part expands to; level by level, children first.
+fn sum_lengths(grammar: &Grammar, part: &Part, levels: &[u32], lengths: &mut [u64]) -> Result<()> {
+    let (grammar, first) = (grammar.slices(), part.rules.start);
+    let mut end = part.rules.end;
+    for &start in levels.iter().rev() {
+        let place = |rule: u32| (rule - first) as usize;
+        let (own, behind) = lengths[place(start)..].split_at_mut(place(end) - place(start));
+        let behind = &*behind;
+        let sum_of = |rule: u32| {
+            grammar.body(rule).iter().try_fold(0, |sum, &symbol| {
+                let length = match grammar.rule_of(symbol) {
+                    None => 1,
+                    Some(child) => behind[(child - end) as usize],
+                };
+                add_length(sum, length)
+            })
+        };
+        let chunks = own.par_chunks_mut(SUMMED_RULES).zip((start..end).into_par_iter().step_by(SUMMED_RULES));
+        chunks.try_for_each(|(lengths, first)| {
+            for (rule, length) in (first..).zip(lengths) {
+                *length = sum_of(rule)?;
+            }
+            Ok::<_, Error>(())
+        })?;
+        end = start;
     }
     Ok(())
 }

@@ -61,9 +61,11 @@ fn rules_and_root_are_those_of_the_grammar() {
         let taken = coded.replace_root::<_, Error>(
             &other,
             &|start, chunk| (start, chunk.to_vec()),
-            &mut |(start, chunk)| {
-                assert_eq!(start, root.len());
-                root.extend(chunk);
+            &mut |chunks| {
+                for (start, chunk) in chunks {
+                    assert_eq!(start, root.len());
+                    root.extend(chunk);
+                }
                 Ok(())
             },
         );
@@ -79,7 +81,7 @@ fn an_error_of_who_takes_ends_it() {
     let archive = archive(folder.path(), &[text(120_000, 3)], Level::Fast);
     let coded = archive.coded_grammar(0).unwrap().unwrap();
     let mut calls = 0;
-    let taken = coded.replace_root(&|symbol| symbol, &|_, _| (), &mut |()| {
+    let taken = coded.replace_root(&|symbol| symbol, &|_, _| (), &mut |_: Vec<()>| {
         calls += 1;
         Err(Error::malformed("enough"))
     });

@@ -118,7 +118,7 @@ impl Backend for GpuBackend {
         let limits = Limits { strategy: Some(strategy), ..*limits };
         let table = self.table(network, task, &limits).map_err(tadoc_core::Error::backend)?;
         let answer = Box::new(TableAnswer::new(table, network.documents().clone()));
-        Ok(Answered { answer, strategy, reason })
+        Ok(Answered { answer, strategy, reason, steps: Vec::new() })
     }
 }
 

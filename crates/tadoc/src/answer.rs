@@ -11,7 +11,7 @@ use tadoc_engine::backend::{Choice, PoolReport, Run};
 use tadoc_engine::view::Origin;
 
 use crate::text::escape;
-use crate::{Column, Corpus, Entries, Position, Result, Rows, Strategy, Timestamp, Value};
+use crate::{Column, Corpus, Entries, Position, Result, Rows, Step, Strategy, Timestamp, Value};
 
 /// The answer to a task. It holds what its rows are made of, so that it can be kept, shared and
 /// sent to other threads; a clone is another handle to it.
@@ -79,6 +79,9 @@ pub struct Explanation {
     pub symbols: u64,
     /// What was done in the pool, if the task ran in one.
     pub pool: Option<PoolReport>,
+    /// What the steps of making the grammar took, and those of the task so far. Steps may have been
+    /// side by side.
+    pub steps: [Vec<Step>; 2],
     /// The time until the grammar was there.
     pub reading: Duration,
     /// The time of the task.
@@ -91,6 +94,7 @@ impl Answer {
         view: View,
         names: Names,
         origin: Origin,
+        (documents, steps): (u64, Vec<Step>),
         [reading, task]: [Duration; 2],
     ) -> Self {
         let Run { answered, backend, device, reason, pool } = run;
@@ -103,12 +107,13 @@ impl Answer {
             strategy_reason: answered.reason,
             origin,
             memory: view.memory(),
-            documents: network.documents().len() as u64,
+            documents,
             words: network.length(),
             terms: view.terms().len().into(),
             rules: network.grammar().rule_count().into(),
             symbols: network.grammar().symbols().len() as u64,
             pool,
+            steps: [steps, answered.steps],
             reading,
             task,
         };

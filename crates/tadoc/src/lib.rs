@@ -126,7 +126,7 @@ pub use threads::Threads;
 /// # let input = tadoc::Input::new("hamlet.txt", text);
 /// # tadoc::compress(vec![input], &path, &tadoc::CompressOptions::default(), &())?;
 /// use tadoc::{
-///     Column, ColumnKind, Corpus, Explanation, Measure, Norm, Origin, Strategy, Task,
+///     Column, ColumnKind, Corpus, Explanation, Measure, Norm, Origin, Step, Strategy, Task,
 ///     TfIdfOptions,
 /// };
 ///
@@ -137,6 +137,8 @@ pub use threads::Threads;
 /// let explanation: &Explanation = answer.explanation();
 /// assert_eq!((explanation.strategy, explanation.words), (Strategy::TopDown, 6));
 /// assert!(matches!(explanation.origin, Origin::Archive));
+/// let longest: Option<&Step> = explanation.steps[0].iter().max_by_key(|step| step.wall);
+/// assert!(longest.is_some_and(|step| step.wall <= explanation.reading));
 ///
 /// let unscaled = TfIdfOptions { norm: Norm::None, smooth_idf: false, ..TfIdfOptions::default() };
 /// for task in [Task::TfIdf(unscaled), Task::Collocations { window: 2, measure: Measure::Pmi }] {
@@ -207,7 +209,7 @@ pub use tadoc_core::answer::Entries;
 pub use tadoc_core::answer::Rows;
 pub use tadoc_core::answer::{Column, ColumnKind, Position, Value};
 pub use tadoc_core::archive::{Info, Level, SectionInfo, SegmentInfo, Timestamp};
-pub use tadoc_core::{Error as ArchiveError, Measure, Norm, Strategy, TfIdfOptions};
+pub use tadoc_core::{Error as ArchiveError, Measure, Norm, Step, Strategy, TfIdfOptions};
 /// How [`Query::analyzer`] makes terms of words.
 ///
 /// ```

@@ -424,8 +424,12 @@ impl TaskQuery {
             || self.query.view(detail, observer),
         );
         let (view, origin) = made?;
+        let steps = corpus.parts().iter().flat_map(|part| part.archive.take_steps()).collect();
         let read = Instant::now();
         let run = corpus.backends().answer(&view, self.task, &self.limits)?;
-        Ok(Answer::new(run, view, names?, origin, [read - start, read.elapsed()]))
+        let all = || corpus.document_count();
+        let documents = self.query.selected().map_or_else(all, |ids| ids.len() as u64);
+        let times = [read - start, read.elapsed()];
+        Ok(Answer::new(run, view, names?, origin, (documents, steps), times))
     }
 }

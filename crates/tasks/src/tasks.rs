@@ -37,7 +37,8 @@ pub fn answer_with(
     task: Task,
     limits: &Limits,
 ) -> Result<Answered> {
-    answer_in(work, view, task, limits, Sizes::default())
+    let answered = answer_in(work, view, task, limits, Sizes::default())?;
+    Ok(Answered { steps: work.steps().take(), ..answered })
 }
 
 /// Whether a task can be asked of a view at all.
@@ -94,7 +95,7 @@ fn answer_in(
         }
         _ => sequences::answer(work, network, task, strategy, limits),
     };
-    Ok(Answered { answer: answer?, strategy, reason })
+    Ok(Answered { answer: answer?, strategy, reason, steps: Vec::new() })
 }
 
 /// How often every term occurs.
@@ -258,7 +259,7 @@ fn of_documents<K: Key<Count: Cell>>(
         }
         _ => return Err(Error::Unsupported { what: task.name().to_string() }),
     };
-    Ok(Answered { answer, strategy, reason })
+    Ok(Answered { answer, strategy, reason, steps: Vec::new() })
 }
 
 #[cfg(test)]

@@ -32,7 +32,7 @@ fn of_archives() -> Vec<ArchiveError> {
     };
     vec![
         ArchiveError::NotAnArchive { found: "it looks like a gzip file".into() },
-        ArchiveError::UnsupportedVersion { what: "the archive", found: 9, supported: 1 },
+        ArchiveError::UnsupportedVersion { what: "the archive", found: 9, supported: 2 },
         ArchiveError::TooManySegments { most: 1 << 20 },
         ArchiveError::Truncated { what: "the header".into(), needed: 64, available: 40 },
         checksum("section DICT of segment 0"),

@@ -79,9 +79,38 @@ pub(crate) fn read(
     budget: &Budget,
     what: &'static str,
 ) -> Result<Counted<SpillVec<u64>>> {
+    let Some((length, table, stream)) = open(reader)? else { return Ok(Counted::default()) };
+    let share = budget.take(size_of::<u64>() as u64 * length, what)?;
+    let mut decoder = Decoder::new(stream)?;
+    let mut values = budget.spill().filled(0, usize_of(length));
+    values.iter_mut().for_each(|value| *value = take(&mut decoder, &table));
+    decoder.finish()?;
+    Ok(Counted::new(values, share))
+}
+
+/// Reads integers that stand for something smaller; `value` says what.
+pub(super) fn read_as<T>(
+    reader: &mut Reader<'_>,
+    budget: &Budget,
+    what: &'static str,
+    value: impl Fn(u64) -> Result<T>,
+) -> Result<Counted<Vec<T>>> {
+    let Some((length, table, stream)) = open(reader)? else { return Ok(Counted::default()) };
+    let share = budget.take(size_of::<T>() as u64 * length, what)?;
+    let mut decoder = Decoder::new(stream)?;
+    let mut values = Vec::with_capacity(usize_of(length));
+    for _ in 0..length {
+        values.push(value(take(&mut decoder, &table))?);
+    }
+    decoder.finish()?;
+    Ok(Counted::new(values, share))
+}
+
+/// How many integers there are, what they are decoded with, and their stream; `None` if there are none.
+fn open<'s>(reader: &mut Reader<'s>) -> Result<Option<(u64, DecodingTable, &'s [u8])>> {
     let length = reader.varint()?;
     if length == 0 {
-        return Ok(Counted::default());
+        return Ok(None);
     }
     let table = Model::read(reader, LENGTHS)?.decoding_table();
     let bytes = reader.varint()?;
@@ -89,14 +118,7 @@ pub(crate) fn read(
     if length > most_values(stream.len()) {
         return Err(reader.malformed(format!("{length} integers cannot be in {bytes} bytes")));
     }
-    let share = budget.take(size_of::<u64>() as u64 * length, what)?;
-    let mut decoder = Decoder::new(stream)?;
-    let mut values = budget.spill().with_capacity(usize_of(length));
-    for _ in 0..length {
-        values.push(take(&mut decoder, &table));
-    }
-    decoder.finish()?;
-    Ok(Counted::new(values, share))
+    Ok(Some((length, table, stream)))
 }
 
 /// How many bits an integer has: 0 for 0, 64 at the most.

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use memmap2::Mmap;
+use rayon::prelude::*;
 
 use super::container::{HEADER_BYTES, Header, Kind, Section, checksum, number_of, parse_table};
 use super::dictionary::Dictionary;
 use super::documents::{self, DocumentTable};
-use super::grammar::{self, CodedGrammar, Symbols};
+use super::grammar::{self, CodedGrammar, OpenedGrammar, Symbols};
 use super::info::{self, Summary};
 use super::journal::{self, Journal};
 use super::origin;
@@ -25,6 +26,9 @@ use crate::grammar::Grammar;
 use crate::new_file::Permissions;
 use crate::spill::{Spill, SpillVec};
 use crate::storage::FileStorage;
+
+/// Bytes of a section that a thread reads at a time.
+const READ_AT_ONCE: usize = 1 << 20;
 
 /// Bytes of text at the most: sums of lengths stay clear of 2^64.
 const MOST_TEXT: u64 = i64::MAX as u64;
@@ -267,9 +271,17 @@ impl Archive {
 
     pub(super) fn read_section(&self, section: &Section) -> Result<SpillVec<u8>> {
         let mut bytes = self.budget.spill().filled(0, usize_of(section.bytes));
-        let read = self.file.read_exact_at(&mut bytes, section.offset);
+        let read = || {
+            let chunks = bytes.par_chunks_mut(READ_AT_ONCE).enumerate();
+            chunks.try_for_each(|(number, chunk)| {
+                let offset = section.offset + (number * READ_AT_ONCE) as u64;
+                self.file.read_exact_at(chunk, offset)
+            })
+        };
+        let steps = self.budget.steps();
+        let read = steps.measure("read", 2 * section.bytes, read);
         read.map_err(|error| Error::io(&self.path, error))?;
-        section.check(&bytes)?;
+        steps.measure("checksum", section.bytes, || section.check(&bytes))?;
         Ok(bytes)
     }
 
@@ -334,7 +346,9 @@ impl Archive {
     /// Reads the dictionary of a segment; its blocks stay compressed.
     pub fn dictionary(&self, segment: usize) -> Result<Dictionary> {
         let section = self.section(Kind::DICT, Some(number_of(segment)))?;
-        let dictionary = Dictionary::open(&section, &self.budget)?;
+        let open = || Dictionary::open(&section, &self.budget);
+        let bytes = 2 * section.len() as u64;
+        let dictionary = self.budget.steps().measure("dictionary", bytes, open)?;
         self.check_figures(
             segment,
             [dictionary.token_count().into(), dictionary.word_count().into()],
@@ -415,10 +429,15 @@ impl Archive {
             return Ok(None);
         }
         let number = Some(number_of(segment));
-        let items = self.section(Kind::ITEM, number)?;
-        let symbols = self.section(Kind::SYMB, number)?;
-        let root = self.section(Kind::ROOT, number)?;
-        let coded = CodedGrammar::open(&items, symbols, &root, &self.budget)?;
+        // The largest section is checked, which is on one thread, while items are decoded.
+        let (symbols, opened) = rayon::join(
+            || self.section(Kind::SYMB, number),
+            || {
+                let (items, root) = (self.section(Kind::ITEM, number)?, self.section(Kind::ROOT, number)?);
+                OpenedGrammar::open(&items, &root, &self.budget)
+            },
+        );
+        let coded = opened?.decode_rules(symbols?)?;
         let (rules, in_root) = (coded.rules(), u64::from(coded.root_length()));
         let found = [
             rules.token_count().into(),

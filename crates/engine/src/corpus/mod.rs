@@ -20,7 +20,7 @@ use std::sync::{Arc, OnceLock};
 
 use tadoc_core::archive::journal::Journal;
 use tadoc_core::archive::{Archive, Dictionary, DocumentTable, Index, PieceHasher, Summary};
-use tadoc_core::{Budget, Grammar, MemoryLimit, Spill, parallel, usize_of};
+use tadoc_core::{Budget, Grammar, MemoryLimit, Spill, Step, parallel, usize_of};
 
 use self::digests::Comparison;
 use self::expand::Segment;
@@ -237,6 +237,11 @@ impl Corpus {
     /// What may be taken for all that is decoded of it.
     pub(crate) fn budget(&self) -> &Budget {
         self.archive.budget()
+    }
+
+    /// What the steps of decoding took since this was asked last.
+    pub fn take_steps(&self) -> Vec<Step> {
+        self.budget().steps().take()
     }
 
     pub(crate) fn archive(&self) -> &Arc<Archive> {

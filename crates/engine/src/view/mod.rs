@@ -40,6 +40,9 @@ const WHAT: &str = "the grammar over terms";
 /// Occurrences of a term that a rule stands for where 32 bits do not count them one by one.
 const OCCURRENCES_OF_A_RULE: usize = 1 << 16;
 
+/// Symbols that a thread copies at a time.
+const COPIED_AT_ONCE: usize = 1 << 16;
+
 /// Symbols that a thread renumbers at a time.
 const RENUMBERED_AT_ONCE: usize = 1 << 16;
 
@@ -169,15 +172,21 @@ fn make_from(
         Of::Segment(corpus, segment) => corpus.prepare([*segment]),
         Of::Counts(..) | Of::View(_) => Ok(()),
     })?;
+    let steps = corpora.first().map(|corpus| corpus.budget().steps().clone()).unwrap_or_default();
     // Some of each is on one thread: the first grammar is loaded beside the terms.
     let (found, mut first) = rayon::join(
-        || inputs.iter().map(|input| input.terms(analyzer)).collect::<Result<Vec<_>>>(),
+        || {
+            let of_inputs = inputs.iter().map(|input| input.terms(analyzer));
+            steps.measure("terms", 0, || of_inputs.collect::<Result<Vec<_>>>())
+        },
         || inputs.first().map(|input| input.load(detail)),
     );
     let (terms_of_inputs, mut of_tokens): (Vec<_>, Vec<_>) = found?.into_iter().unzip();
     let spill = corpora.first().map(|corpus| corpus.budget().spill().clone()).unwrap_or_default();
-    let (terms, numbers) = terms::merge(terms_of_inputs, &spill)?;
+    let merge = || terms::merge(terms_of_inputs, &spill);
+    let (terms, numbers) = steps.measure("one list of terms", 0, merge)?;
     for (of_tokens, numbers) in of_tokens.iter_mut().zip(numbers) {
+        let Some(numbers) = numbers else { continue };
         let renumber = |token: &mut u32| {
             if *token != NONE {
                 *token = numbers[*token as usize];
@@ -185,7 +194,11 @@ fn make_from(
         };
         of_tokens.par_iter_mut().with_min_len(RENUMBERED_AT_ONCE).for_each(renumber);
     }
-    let mut rows = ViewRows::new(terms.len(), &spill);
+    let most_symbols = match detail {
+        Detail::Whole => inputs.iter().map(Input::most_symbols).sum(),
+        Detail::Counts => 0,
+    };
+    let mut rows = ViewRows::new(terms.len(), most_symbols, &spill);
     let total = inputs.iter().map(Input::text_bytes).sum();
     let mut done = 0;
     for (input, of_tokens) in inputs.iter().zip(of_tokens) {
@@ -194,7 +207,7 @@ fn make_from(
         done += input.text_bytes();
         crate::progress::step(observer, Phase::Reading, done, total)?;
     }
-    rows.join(terms, detail, &spill)
+    steps.measure("joined", 0, || rows.join(terms, detail, &spill))
 }
 
 /// What a part of a view is made of: a segment of an archive, or a view that is stored instead of it.
@@ -276,6 +289,16 @@ impl Input<'_> {
             Of::Segment(corpus, segment) | Of::Counts(corpus, segment, _) => {
                 corpus.summary().segments[*segment].text_bytes
             }
+        }
+    }
+
+    /// About how many symbols it has at most; 0 where it is not known before.
+    fn most_symbols(&self) -> usize {
+        match &self.of {
+            Of::Segment(corpus, segment) if self.places.is_none() => {
+                usize_of(corpus.summary().segments[*segment].symbols)
+            }
+            _ => 0,
         }
     }
 
@@ -365,9 +388,10 @@ struct ViewRows {
 }
 
 impl ViewRows {
-    fn new(term_count: u32, spill: &Spill) -> Self {
+    /// Rows with room for about so many symbols of the root and the bodies.
+    fn new(term_count: u32, most_symbols: usize, spill: &Spill) -> Self {
         Self {
-            root: spill.row(),
+            root: spill.with_room(most_symbols),
             bodies: spill.row(),
             rule_ends: spill.row(),
             document_starts: spill.row(),
@@ -488,7 +512,8 @@ impl ViewRows {
             self.bodies
         } else {
             self.root.reserve_exact(self.bodies.len());
-            self.root.extend_from_slice(&self.bodies);
+            let bodies: Vec<&[u32]> = self.bodies.chunks(COPIED_AT_ONCE).collect();
+            self.root.extend_from_slices(&bodies);
             self.root
         };
         let ends = self.rule_ends.iter().map(|end| root_length as u32 + end);
@@ -538,7 +563,7 @@ mod tests {
         let spill = Spill::default();
         let terms = Terms::new(b"abc".to_vec(), vec![1, 2, 3]).unwrap();
         for (counts, rules) in [([10_u64, 3, 4], 1), ([8, 9, 1], 2), ([4, 1, 2], 0)] {
-            let mut rows = ViewRows::new(3, &spill);
+            let mut rows = ViewRows::new(3, 0, &spill);
             rows.add_counts(&[0, NONE, 1, 2], &[counts[0], 99, counts[1], counts[2]]).unwrap();
             rows.reduce_counts(4, 4).unwrap();
             let view = rows.join(terms.clone(), Detail::Counts, &spill).unwrap();
@@ -550,7 +575,7 @@ mod tests {
         }
         // What fits no more, as the limits are.
         let most = u64::from(u32::MAX);
-        let mut rows = ViewRows::new(3, &spill);
+        let mut rows = ViewRows::new(3, 0, &spill);
         rows.add_counts(&[0, 1, 2], &[5 * most, most, most + 1]).unwrap();
         let view = rows.join(terms, Detail::Counts, &spill).unwrap();
         let weights = Weights::new(&mut Work::volatile(1 << 20), view.network()).unwrap();

@@ -8,11 +8,8 @@
 //! Cost: a pass over the rules on all threads, children first: those that do not use each other at
 //! the same time. 20 bytes a rule.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 use tadoc_core::SpillVec;
-use tadoc_core::grammar::Slices;
 
 use super::segment::{RULES_AT_ONCE, Source};
 use super::{NONE, ViewRows, add};
@@ -63,7 +60,11 @@ impl Replacements {
         let mut slots = spill.filled([0; SLOT], uses.len());
         let mut long: SpillVec<u32> = spill.row();
         let mut kept_of_runs = Vec::new();
-        for run in runs(source.grammar.slices(), uses.len()).into_iter().rev() {
+        let levels = source.grammar.slices().levels(0..source.grammar.rule_count());
+        let mut end = uses.len();
+        for &start in levels.iter().rev() {
+            let run = start as usize..end;
+            end = run.start;
             let (own, behind) = slots[run.start..].split_at_mut(run.len());
             let behind = Slots { first: run.end, slots: behind, long: &long };
             let written = own.par_chunks_mut(RULES_AT_ONCE).enumerate().map(|(number, slots)| {
@@ -241,26 +242,4 @@ fn write_out(
         }
     }
     made
-}
-
-/// Rules in runs in which none uses another one, parents before children.
-#[expect(clippy::cast_possible_truncation, reason = "rules are numbered in 32 bits")]
-fn runs(grammar: Slices<'_>, rules: usize) -> Vec<Range<usize>> {
-    let first_child = |rule: usize| {
-        let children = grammar.body(rule as u32).iter();
-        children.filter_map(|&symbol| grammar.rule_of(symbol)).min().unwrap_or(u32::MAX)
-    };
-    let rows = (0..rules).into_par_iter().with_min_len(RULES_AT_ONCE);
-    let mut first_children = vec![0; rules];
-    rows.map(first_child).collect_into_vec(&mut first_children);
-    let (mut runs, mut start, mut end) = (Vec::new(), 0, u32::MAX);
-    for (rule, &child) in first_children.iter().enumerate() {
-        if rule >= end as usize {
-            runs.push(start..rule);
-            (start, end) = (rule, u32::MAX);
-        }
-        end = end.min(child);
-    }
-    runs.push(start..rules);
-    runs
 }

@@ -80,9 +80,12 @@ impl Source<'_> {
         // A rule that is used is never left out, whatever the archive says of it.
         let mut uses = coded.least_uses();
         uses.iter_mut().for_each(|uses| *uses = (*uses).max(1));
-        let replacements = Replacements::new(self, &uses);
+        let steps = coded.budget().steps().clone();
+        let bytes = 4 * self.grammar.symbols().len() as u64 + 16 * uses.len() as u64;
+        let make = || Replacements::new(self, &uses);
+        let replacements = steps.measure("rules over terms", bytes, make);
         drop(uses);
-        self.copy_bodies(&replacements, made)?;
+        steps.measure("bodies over terms", 2 * bytes, || self.copy_bodies(&replacements, made))?;
         let document_starts = coded.document_starts().to_vec();
         let share = coded.budget().share();
         made.shares.push(share.clone());
@@ -115,9 +118,10 @@ impl Source<'_> {
             }
         };
         let copy = |first: usize, row: &[u32]| copy_chunk(first, row, &document_starts, append);
-        coded.replace_root(&other, &copy, &mut |chunk: Chunk| {
-            share.grow(size_of_val(&chunk.symbols[..]) as u64, WHAT)?;
-            chunk.append_to(made)
+        coded.replace_root(&other, &copy, &mut |chunks: Vec<Chunk>| {
+            let symbols: usize = chunks.iter().map(|chunk| chunk.symbols.len()).sum();
+            share.grow((size_of::<u32>() * symbols) as u64, WHAT)?;
+            append_chunks(&chunks, made)
         })
     }
 
@@ -133,9 +137,9 @@ impl Source<'_> {
                 }
                 (bodies, ends)
             });
-            for (bodies, ends) in copied {
-                let before = append(&mut made.bodies, &bodies)?;
-                made.rule_ends.extend(ends.iter().map(|end| before + end));
+            let starts = append(&mut made.bodies, copied.iter().map(|(bodies, _)| &bodies[..]))?;
+            for ((_, ends), start) in copied.iter().zip(starts) {
+                made.rule_ends.extend(ends.iter().map(|end| start + end));
             }
         }
         Ok(())
@@ -158,7 +162,7 @@ impl Source<'_> {
                     replacements.append(self, row, into);
                 })
             });
-            copied.into_iter().try_for_each(|chunk| chunk.append_to(made))?;
+            append_chunks(&copied, made)?;
         }
         Ok(())
     }
@@ -198,12 +202,12 @@ fn copy_chunk(
     Chunk { symbols: copied, starts }
 }
 
-impl Chunk {
-    fn append_to(&self, made: &mut ViewRows) -> Result<()> {
-        let before = append(&mut made.root, &self.symbols)?;
-        made.document_starts.extend(self.starts.iter().map(|start| before + start));
-        Ok(())
+fn append_chunks(chunks: &[Chunk], made: &mut ViewRows) -> Result<()> {
+    let starts = append(&mut made.root, chunks.iter().map(|chunk| &chunk.symbols[..]))?;
+    for (chunk, before) in chunks.iter().zip(starts) {
+        made.document_starts.extend(chunk.starts.iter().map(|start| before + start));
     }
+    Ok(())
 }
 
 /// How many symbols each rule is, of those in the documents and in the rules that they reach;
@@ -228,13 +232,16 @@ fn copied_at_once() -> usize {
     8 * rayon::current_num_threads()
 }
 
-/// Appends symbols; gives how many were there before.
+/// Appends rows of symbols, one after the other; gives where each starts.
 #[expect(clippy::cast_possible_truncation, reason = "checked before")]
-fn append(row: &mut SpillVec<u32>, symbols: &[u32]) -> Result<u32> {
-    let before = row.len();
-    if before + symbols.len() > u32::MAX as usize {
+fn append<'r>(
+    row: &mut SpillVec<u32>,
+    rows: impl Iterator<Item = &'r [u32]>,
+) -> Result<impl Iterator<Item = u32>> {
+    let rows: Vec<&[u32]> = rows.collect();
+    let more: usize = rows.iter().map(|row| row.len()).sum();
+    if row.len() + more > u32::MAX as usize {
         return Err(too_many_symbols());
     }
-    row.extend_from_slice(symbols);
-    Ok(before as u32)
+    Ok(row.extend_from_slices(&rows).into_iter().map(|start| start as u32))
 }

@@ -59,18 +59,13 @@ const WHAT: &str = "the terms of the words";
 #[derive(Debug)]
 pub(super) struct SegmentTerms {
     terms: Strings,
-    /// For each segment, for each of its own terms, the number here.
-    numbers: Vec<SpillVec<u32>>,
+    /// For each segment, for each of its own terms, the number here; `None` where it is the same.
+    numbers: Vec<Option<SpillVec<u32>>>,
 }
 
 impl SegmentTerms {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "not more terms than words, which are numbered in 32 bits"
-    )]
     fn new(terms: Strings) -> Self {
-        let numbers = vec![terms.bytes.spill().collect(0..terms.len() as u32)];
-        Self { terms, numbers }
+        Self { terms, numbers: vec![None] }
     }
 }
 
@@ -94,22 +89,20 @@ pub(super) fn of_segment(
     // For each token its term; for each term its number, and its bytes once more when all are merged.
     let tokens = u64::from(dictionary.token_count());
     let _work = dictionary.budget().take(8 * tokens + 2 * words.joined().len() as u64, WHAT)?;
-    let words_of_tokens = dictionary.words_of_tokens();
     let spill = dictionary.budget().spill();
     if analyzer.is_identity() {
         let numbers = match numbered {
             Numbered::Words => spill.collect(0..dictionary.word_count()),
-            Numbered::Tokens => spill.collect(words_of_tokens.map(|word| word.unwrap_or(NONE))),
+            Numbered::Tokens => dictionary.words_of_tokens(|word| word, NONE),
         };
         let (bytes, ends, _) = words.into_parts();
         return Ok((SegmentTerms::new(Strings { bytes, ends }), numbers));
     }
     let count = dictionary.word_count();
     let (terms, of_words) = analyze(count, |word| words.get(word), analyzer, spill);
-    let of_word = |word: Option<u32>| word.map_or(NONE, |word| of_words[word as usize]);
     let numbers = match numbered {
         Numbered::Words => of_words,
-        Numbered::Tokens => spill.collect(words_of_tokens.map(of_word)),
+        Numbered::Tokens => dictionary.words_of_tokens(|word| of_words[word as usize], NONE),
     };
     Ok((SegmentTerms::new(terms), numbers))
 }
@@ -186,7 +179,7 @@ fn analyze<'w>(
 pub(super) fn merge(
     segments: Vec<SegmentTerms>,
     spill: &Spill,
-) -> Result<(Terms, Vec<SpillVec<u32>>)> {
+) -> Result<(Terms, Vec<Option<SpillVec<u32>>>)> {
     let SegmentTerms { terms, numbers } = merge_tree(segments, spill);
     Ok((Terms::new(terms.bytes.into_array(), terms.ends.into_array())?, numbers))
 }
@@ -201,14 +194,20 @@ fn merge_tree(mut segments: Vec<SegmentTerms>, spill: &Spill) -> SegmentTerms {
     let (mut first, mut second) =
         rayon::join(move || merge_tree(segments, spill), move || merge_tree(behind, spill));
     let (terms, of_first, of_second) = merge_two(&first.terms, &second.terms, spill);
-    let renumber = |numbers: &mut Vec<SpillVec<u32>>, of: &[u32]| {
-        let chunks = numbers.iter_mut().flat_map(|row| row.chunks_mut(super::RENUMBERED_AT_ONCE));
+    let renumber = |numbers: &mut Vec<Option<SpillVec<u32>>>, of: SpillVec<u32>| {
+        // One segment has the terms in their own order.
+        if let [only @ None] = &mut numbers[..] {
+            *only = Some(of);
+            return;
+        }
+        let rows = numbers.iter_mut().flatten();
+        let chunks = rows.flat_map(|row| row.chunks_mut(super::RENUMBERED_AT_ONCE));
         for_each(chunks.collect(), &|_, numbers: &mut [u32]| {
             numbers.iter_mut().for_each(|number| *number = of[*number as usize]);
         });
     };
-    renumber(&mut first.numbers, &of_first);
-    renumber(&mut second.numbers, &of_second);
+    renumber(&mut first.numbers, of_first);
+    renumber(&mut second.numbers, of_second);
     first.numbers.append(&mut second.numbers);
     SegmentTerms { terms, numbers: first.numbers }
 }
@@ -265,7 +264,7 @@ mod tests {
         let (terms, numbers) = merge(segments, &Spill::default()).unwrap();
         let all: Vec<&[u8]> = (0..terms.len()).map(|term| terms.get(term)).collect();
         assert_eq!(all, [b"a", b"b", b"c", b"d"]);
-        let numbers: Vec<&[u32]> = numbers.iter().map(|row| &row[..]).collect();
+        let numbers: Vec<&[u32]> = numbers.iter().flatten().map(|row| &row[..]).collect();
         assert_eq!(numbers, [&[0, 2][..], &[1, 2, 3], &[], &[0]]);
         assert!(merge(Vec::new(), &Spill::default()).unwrap().0.is_empty());
     }

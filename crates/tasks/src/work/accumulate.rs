@@ -77,7 +77,8 @@ impl Work<'_> {
         work: impl Fn(Range<u32>, &mut Counters<'_>) + Sync,
     ) -> Result<Array<u64>> {
         let counting = Counting { length, levels, initial: &initial, check: &check, work: &work };
-        self.storage.accumulate(phase, &counting)
+        let (storage, bytes) = (&mut self.storage, 8 * length as u64);
+        self.steps.measure(phase, bytes, || storage.accumulate(phase, &counting))
     }
 }
 

@@ -23,7 +23,8 @@ impl Work<'_> {
         check: impl Fn(usize, Block<'_>) -> Option<bool> + Sync,
         work: impl Fn(usize, &mut BlockBuilder<'_>) -> Result<()> + Sync,
     ) -> Result<Blocks> {
-        self.storage.append(phase, operations, &check, &work)
+        let storage = &mut self.storage;
+        self.steps.measure(phase, 0, || storage.append(phase, operations, &check, &work))
     }
 }
 

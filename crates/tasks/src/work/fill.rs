@@ -38,7 +38,9 @@ impl Work<'_> {
         let check = |operation: usize, own: &[u8], _: &[u8]| check(operation, cast_slice(own));
         let work =
             |operation: usize, own: &mut [u8], _: &[u8]| work(operation, cast_slice_mut(own));
-        Ok(elements(self.storage.fill(phase, &filling, &check, &work)?))
+        let (storage, bytes) = (&mut self.storage, filling.bytes as u64);
+        let fill = || storage.fill(phase, &filling, &check, &work);
+        Ok(elements(self.steps.measure(phase, bytes, fill)?))
     }
 
     /// A table with elements for every rule, of which those of rule `r` are `starts.of(r)`; rules of higher numbers first. `levels` are as those of a
@@ -72,7 +74,9 @@ impl Work<'_> {
         let work = |operation: usize, own: &mut [u8], below: &[u8]| {
             work(rules[operation].clone(), cast_slice_mut(own), cast_slice(below));
         };
-        Ok(elements(self.storage.fill(phase, &filling, &check, &work)?))
+        let (storage, bytes) = (&mut self.storage, filling.bytes as u64);
+        let fill = || storage.fill(phase, &filling, &check, &work);
+        Ok(elements(self.steps.measure(phase, bytes, fill)?))
     }
 }
 

@@ -33,7 +33,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use tadoc_core::Array;
+use tadoc_core::{Array, Steps};
 use tadoc_core::room::Room;
 
 pub use accumulate::{Adding, Counters, Counting};
@@ -88,17 +88,23 @@ pub struct Work<'s> {
     memory: u64,
     /// Bytes of memory that rows to work in have now.
     taken: Arc<AtomicU64>,
+    steps: Steps,
 }
 
 impl<'s> Work<'s> {
     /// Work in a storage, that takes so many bytes of memory beside it.
     pub fn new(storage: Box<dyn Storage + 's>, memory: u64) -> Self {
-        Self { storage, memory, taken: Arc::default() }
+        Self { storage, memory, taken: Arc::default(), steps: Steps::default() }
     }
 
     /// Bytes of memory that the work may take, beside its storage.
     pub fn memory(&self) -> u64 {
         self.memory
+    }
+
+    /// What phases took, and took to find their tables.
+    pub fn steps(&self) -> &Steps {
+        &self.steps
     }
 
     /// Bytes of it for an operation that can be cut smaller.

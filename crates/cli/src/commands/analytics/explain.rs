@@ -1,10 +1,12 @@
-//! `--explain`: what was chosen for a question, and what each step of it cost.
+//! `--explain`: what was chosen for a question, and what each step of it cost: how long it took, on how
+//! many threads, and how near to the bandwidth of memory it was.
 
 use std::fmt::Write;
 use std::fs;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
-use tadoc::{Explanation, Origin};
+use rayon::prelude::*;
+use tadoc::{Explanation, Origin, Step};
 
 use crate::failure::printable;
 use crate::units;
@@ -51,7 +53,12 @@ pub fn report(answer: &Explanation, costs: &Costs) -> String {
         Origin::Refused(_) => "decoded from the archive, as the stored view cannot be used",
         Origin::Pool => "in the pool from an earlier question",
     };
-    line("grammar", &format!("{origin}, {} in memory", units::size(answer.memory)));
+    // Counts of words alone come from the archive.
+    let grammar = match (answer.symbols, answer.words) {
+        (0, 1..) => "not needed: the archive has the counts of its words".to_string(),
+        _ => format!("{origin}, {} in memory", units::size(answer.memory)),
+    };
+    line("grammar", &grammar);
     for (count, noun) in [
         (answer.documents, "document"),
         (answer.words, "word"),
@@ -71,6 +78,13 @@ pub fn report(answer: &Explanation, costs: &Costs) -> String {
     ] {
         line(step, &milliseconds(took));
     }
+    let bandwidth = bandwidth();
+    line("bandwidth", &format!("{}/s of memory, copying on {threads}", units::size(bandwidth)));
+    for steps in &answer.steps {
+        for step in by_name(steps) {
+            line("step", &told(&step, bandwidth));
+        }
+    }
     if let Some(pool) = &answer.pool {
         line("pool", &format!("{}, {}", pool.medium, units::size(pool.bytes)));
         for (phase, took) in &pool.phases {
@@ -81,6 +95,53 @@ pub fn report(answer: &Explanation, costs: &Costs) -> String {
         line("memory", &format!("{} at most", units::size(bytes)));
     }
     lines
+}
+
+/// Steps of one name as one, in the order in which they ended first.
+fn by_name(steps: &[Step]) -> Vec<Step> {
+    let mut sums: Vec<Step> = Vec::new();
+    for step in steps {
+        match sums.iter_mut().find(|sum| sum.name == step.name) {
+            Some(sum) => {
+                sum.wall += step.wall;
+                sum.processor += step.processor;
+                sum.bytes += step.bytes;
+            }
+            None => sums.push(step.clone()),
+        }
+    }
+    sums
+}
+
+/// A step in a line.
+fn told(step: &Step, bandwidth: u64) -> String {
+    let seconds = step.wall.as_secs_f64().max(1e-9);
+    let threads = step.processor.as_secs_f64() / seconds;
+    let mut told = format!("{}, {}, {threads:.1} threads", step.name, milliseconds(step.wall));
+    if step.bytes > 0 {
+        let share = 100.0 * step.bytes as f64 / seconds / bandwidth.max(1) as f64;
+        write!(told, ", {}, {share:.0}% of bandwidth", units::size(step.bytes))
+            .expect("a string takes all");
+    }
+    told
+}
+
+/// Bytes that are copied on each thread to see how fast memory is; more than caches hold.
+const COPIED_A_THREAD: usize = 16 << 20;
+
+/// Bytes a second that all threads together read and write when they copy.
+fn bandwidth() -> u64 {
+    let bytes = COPIED_A_THREAD * rayon::current_num_threads();
+    let (from, mut to) = (vec![1_u8; bytes], vec![0_u8; bytes]);
+    let mut copy = || {
+        let start = Instant::now();
+        let chunks = to.par_chunks_mut(COPIED_A_THREAD / 8).zip(from.par_chunks(COPIED_A_THREAD / 8));
+        chunks.for_each(|(to, from)| to.copy_from_slice(from));
+        start.elapsed().as_secs_f64()
+    };
+    // The first copy also makes the pages.
+    let seconds = copy().min(copy()).min(copy()).max(1e-9);
+    (2.0 * bytes as f64 / seconds) as u64
 }
 
 /// Short durations to the microsecond, since opening an archive takes not much more.
@@ -107,6 +168,11 @@ mod tests {
     fn durations() {
         assert_eq!(milliseconds(Duration::from_micros(1234)), "1.234 ms");
         assert_eq!(milliseconds(Duration::from_micros(234_567)), "235 ms");
+    }
+
+    #[test]
+    fn bandwidth_is_measured() {
+        assert!(bandwidth() > 1 << 20);
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::integers;
 use super::wire::Reader;
 use crate::budget::{Budget, Counted, Share};
 use crate::error::{Error, Result};
+use crate::parallel::split;
 use crate::spill::SpillVec;
 
 pub(super) use encode::encode_at;
@@ -65,6 +66,8 @@ pub enum TokenForm {
 
 /// Words whose first token is kept for look-ups: one of so many.
 const SAMPLE: usize = 64;
+/// Samples whose words' tokens a thread lists at a time.
+const SAMPLES_AT_ONCE: usize = 256;
 
 /// All tokens together have at most so many bytes, and so many more for each byte of the blocks: shared
 /// beginnings cost next to nothing there, but memory when unpacked.
@@ -104,14 +107,10 @@ impl Dictionary {
         let mut reader = Reader::new(section, "section DICT");
         let word_count = reader.bounded_u32(u32::MAX, "words")?;
         let separator_count = reader.bounded_u32(u32::MAX, "separators")?;
-        let numbers = integers::read(&mut reader, budget, WHAT)?;
+        let forms = integers::read_as(&mut reader, budget, WHAT, Forms::from_number)?;
+        let (forms, _) = forms.into_parts();
         // The form of each word, every 64th token, and the blocks as they are.
-        let share = budget.take(2 * numbers.len() as u64 + section.len() as u64, WHAT)?;
-        let mut forms = Vec::with_capacity(numbers.len());
-        for &number in numbers.iter() {
-            forms.push(Forms::from_number(number)?);
-        }
-        drop(numbers);
+        let share = budget.take(2 * forms.len() as u64 + section.len() as u64, WHAT)?;
         if forms.len() != word_count as usize {
             return Err(
                 reader.malformed(format!("forms of {} words, not {word_count}", forms.len()))
@@ -326,17 +325,29 @@ impl Dictionary {
         self.unpack_all(blocks, self.word_count, limit, |words, bytes, _| words.push(&[bytes]))
     }
 
-    /// For each token the number of its word, or `None` for a separator, in the order of tokens. O(tokens)
-    /// for all.
+    /// For each token what `of_word` gives for its word, or `none` for a separator. O(tokens), on all
+    /// threads.
     #[expect(
         clippy::cast_possible_truncation,
         reason = "a word has a token, and these have 32 bits"
     )]
-    pub fn words_of_tokens(&self) -> impl Iterator<Item = Option<u32>> + '_ {
-        let of_words = self.forms.iter().enumerate().flat_map(|(word, forms)| {
-            std::iter::repeat_n(Some(word as u32), forms.count() as usize)
+    pub fn words_of_tokens(&self, of_word: impl Fn(u32) -> u32 + Sync, none: u32) -> SpillVec<u32> {
+        let mut row = self.share.spill().filled(0, self.token_count as usize);
+        let (of_words, of_separators) = row.split_at_mut(self.word_token_count() as usize);
+        of_separators.fill(none);
+        let firsts = self.sampled_tokens.iter().step_by(SAMPLES_AT_ONCE);
+        let ends = firsts.clone().skip(1).copied().chain([self.word_token_count()]);
+        let rows = split(of_words, firsts.zip(ends).map(|(first, end)| (end - first) as usize));
+        let forms = self.forms.par_chunks(SAMPLE * SAMPLES_AT_ONCE);
+        rows.into_par_iter().zip(forms).enumerate().for_each(|(number, (mut row, forms))| {
+            let first = (number * SAMPLE * SAMPLES_AT_ONCE) as u32;
+            for (word, forms) in (first..).zip(forms) {
+                let (tokens, rest) = row.split_at_mut(forms.count() as usize);
+                tokens.fill(of_word(word));
+                row = rest;
+            }
         });
-        of_words.chain(std::iter::repeat_n(None, self.separator_count as usize))
+        row
     }
 
     /// Unpacks blocks on all threads; `push` adds what becomes of an entry.
@@ -351,7 +362,8 @@ impl Dictionary {
         // A byte of a token takes at most two of a block, and an entry ends with eleven at the most.
         let entries = u64::from(self.word_count) + u64::from(self.separator_count);
         let most_unpacked = limit.saturating_mul(2).saturating_add(11 * entries);
-        if blocks.iter().map(|block| block.unpacked as u64).sum::<u64>() > most_unpacked {
+        let unpacked = blocks.iter().map(|block| block.unpacked as u64).sum::<u64>();
+        if unpacked > most_unpacked {
             return Err(too_long(limit));
         }
         let budget = self.share.budget();
@@ -362,7 +374,9 @@ impl Dictionary {
         }
         let share = budget.take(size_of::<u64>() as u64 * u64::from(count), WHAT)?;
         let spill = budget.spill();
-        let (mut bytes, mut ends) = (spill.row(), spill.with_capacity(count as usize));
+        // Front-coded entries are most often more than half as long as they are unpacked.
+        let mut bytes = spill.with_room(usize_of(limit.min(2 * unpacked)));
+        let mut ends = spill.with_capacity(count as usize);
         let mut last = Vec::new();
         let mut room = 0;
         // Blocks are unpacked into memory and then put together, some for each thread at a time.
@@ -372,22 +386,24 @@ impl Dictionary {
                 .par_iter()
                 .map(|block| self.unpack_block(block, &total, limit, &of_parts, &push))
                 .collect::<Result<_>>()?;
-            for (block, (part, last_of_part)) in blocks.iter().zip(parts) {
+            for (block, (_, last_of_part)) in blocks.iter().zip(&parts) {
                 let is_first = block.first_entry == 0 || block.first_entry == self.word_count;
                 if block.key <= last && !is_first {
                     return Err(Error::malformed("section DICT: blocks are not in order"));
                 }
-                last = last_of_part;
-                let end = bytes.len() + part.bytes.len();
-                if end > room {
-                    let more = (end - room).max(room / 4);
-                    share.grow(more as u64, WHAT)?;
-                    room += more;
-                    bytes.reserve_exact(room - bytes.len());
-                }
-                let base = bytes.len() as u64;
-                ends.extend(part.ends.iter().map(|end| base + end));
-                bytes.extend_from_slice(&part.bytes);
+                last.clone_from(last_of_part);
+            }
+            let rows: Vec<&[u8]> = parts.iter().map(|(part, _)| &part.bytes[..]).collect();
+            let end = bytes.len() + rows.iter().map(|row| row.len()).sum::<usize>();
+            if end > room {
+                let more = (end - room).max(room / 4);
+                share.grow(more as u64, WHAT)?;
+                room += more;
+                bytes.reserve_exact(room - bytes.len());
+            }
+            let starts = bytes.extend_from_slices(&rows);
+            for ((part, _), start) in parts.iter().zip(starts) {
+                ends.extend(part.ends.iter().map(|end| start as u64 + end));
             }
         }
         Ok(Tokens { bytes, ends, held: Counted::new((), share) })

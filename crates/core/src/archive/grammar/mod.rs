@@ -19,6 +19,7 @@ mod decode;
     reason = "what is encoded is a grammar, of 32-bit symbols"
 )]
 mod encode;
+mod items;
 mod symbols;
 mod symd;
 #[expect(
@@ -28,7 +29,7 @@ mod symd;
 mod symx;
 
 pub use decode::CodedGrammar;
-pub(crate) use decode::{decode, decode_root};
+pub(crate) use decode::{OpenedGrammar, decode, decode_root};
 pub(crate) use encode::encode;
 pub(crate) use symx::streams_side_by_side;
 

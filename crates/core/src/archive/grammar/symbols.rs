@@ -6,17 +6,20 @@ use std::ops::Range;
 
 use rayon::prelude::*;
 
-use super::decode::{Items, WHAT};
+use super::decode::WHAT;
+use super::items::Items;
 use super::symbol_class::{self, Meaning, RECENT};
 use super::{BLOCK, FREQUENCY_CLASSES};
 use crate::archive::rans::{Decoder, DecodingTable, Model, most_values};
 use crate::archive::wire::Reader;
 use crate::budget::Share;
 use crate::error::{Error, Result};
-use crate::parallel::map_with;
+use crate::parallel::{map_with, split};
 use crate::spill::SpillVec;
 use crate::usize_of;
 
+/// Stretches of blocks whose items are sorted side by side.
+const SORTED_AT_ONCE: usize = 64;
 /// Tasks that are under way before what they gave is taken: some for each thread.
 const TASKS_A_THREAD: usize = 8;
 
@@ -27,37 +30,74 @@ struct ByFrequency {
     /// Ordinal and symbol of each: both are wanted, and one look-up gives them.
     items: SpillVec<[u32; 2]>,
     starts: [u32; 2 * FREQUENCY_CLASSES + 1],
-    before_block: Vec<[u32; 2 * FREQUENCY_CLASSES]>,
+    before_block: Vec<Counts>,
+}
+
+/// A number for each frequency class.
+type Counts = [u32; 2 * FREQUENCY_CLASSES];
+
+fn count(frequencies: &[u8]) -> Counts {
+    let mut counts = [0; 2 * FREQUENCY_CLASSES];
+    frequencies.iter().for_each(|&class| counts[usize::from(class)] += 1);
+    counts
 }
 
 impl ByFrequency {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "items are checked to be 32 bits in number"
-    )]
-    fn new(items: &Items, block_starts: &[u32]) -> Self {
+    /// Sorts items by frequency class: stretches of blocks are counted side by side, and then put in
+    /// place, each into rows of its own.
+    fn new(items: &Items, introduced: &[Range<u32>]) -> Self {
         let (symbols, frequencies) = (&items.symbols[..], &items.frequencies[..]);
+        let stretches: Vec<&[Range<u32>]> =
+            introduced.chunks(introduced.len().div_ceil(SORTED_AT_ONCE).max(1)).collect();
+        let items_of = |stretch: &[Range<u32>]| {
+            let first = stretch.first().map_or(0, |block| block.start);
+            first..stretch.last().map_or(first, |block| block.end)
+        };
+        let counts: Vec<Counts> = stretches
+            .par_iter()
+            .map(|stretch| {
+                let Range { start, end } = items_of(stretch);
+                count(&frequencies[start as usize..end as usize])
+            })
+            .collect();
         let mut starts = [0_u32; 2 * FREQUENCY_CLASSES + 1];
-        for &frequency in frequencies {
-            starts[frequency as usize + 1] += 1;
-        }
-        for class in 1..starts.len() {
-            starts[class] += starts[class - 1];
+        for class in 0..2 * FREQUENCY_CLASSES {
+            let of_class: u32 = counts.iter().map(|counts| counts[class]).sum();
+            starts[class + 1] = starts[class] + of_class;
         }
         let mut row = items.symbols.spill().filled([0; 2], frequencies.len());
-        let items = &mut row[..];
-        let mut counts = [0_u32; 2 * FREQUENCY_CLASSES];
-        let mut before_block = Vec::with_capacity(block_starts.len());
-        for (ordinal, (&frequency, &symbol)) in frequencies.iter().zip(symbols).enumerate() {
-            while block_starts.get(before_block.len()) == Some(&(ordinal as u32)) {
-                before_block.push(counts);
-            }
-            let count = &mut counts[frequency as usize];
-            items[(starts[frequency as usize] + *count) as usize] = [ordinal as u32, symbol];
-            *count += 1;
+        let lengths = (0..2 * FREQUENCY_CLASSES)
+            .flat_map(|class| counts.iter().map(move |counts| counts[class] as usize));
+        let mut rows: Vec<Vec<&mut [[u32; 2]]>> = stretches.iter().map(|_| Vec::new()).collect();
+        for (number, stretch_of_class) in split(&mut row, lengths).into_iter().enumerate() {
+            rows[number % stretches.len()].push(stretch_of_class);
         }
-        before_block.resize(block_starts.len(), counts);
-        Self { items: row, starts, before_block }
+        let mut before = Vec::with_capacity(stretches.len());
+        let mut sums = [0; 2 * FREQUENCY_CLASSES];
+        for counts in &counts {
+            before.push(sums);
+            sums.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        }
+        let before_block: Vec<Vec<Counts>> = rows
+            .into_par_iter()
+            .zip(before)
+            .zip(&stretches)
+            .map(|((mut rows, before), stretch)| {
+                let mut counts = [0_u32; 2 * FREQUENCY_CLASSES];
+                let mut of_blocks = Vec::with_capacity(stretch.len());
+                for block in *stretch {
+                    of_blocks.push(std::array::from_fn(|class| before[class] + counts[class]));
+                    for ordinal in block.clone() {
+                        let class = usize::from(frequencies[ordinal as usize]);
+                        let count = &mut counts[class];
+                        rows[class][*count as usize] = [ordinal, symbols[ordinal as usize]];
+                        *count += 1;
+                    }
+                }
+                of_blocks
+            })
+            .collect();
+        Self { items: row, starts, before_block: before_block.concat() }
     }
 }
 
@@ -119,15 +159,18 @@ impl Blocks {
                 reader.malformed(format!("{introduced} of {} items occur", items.symbols.len()))
             );
         }
-        let by_frequency = ByFrequency::new(items, &starts);
         let ends = starts.iter().skip(1).copied().chain([introduced as u32]);
+        let introduced: Vec<Range<u32>> =
+            starts.iter().zip(ends).map(|(&start, end)| start..end).collect();
         let mut blocks = Vec::with_capacity(starts.len());
-        for ((&start, end), length) in starts.iter().zip(ends).zip(lengths) {
+        for (introduces, length) in introduced.iter().zip(lengths) {
             let stream = reader.take(length)?;
             let at = section.len() - reader.rest().len() - stream.len();
-            blocks.push(Block { introduces: start..end, stream: at..at + stream.len() });
+            let introduces = introduces.clone();
+            blocks.push(Block { introduces, stream: at..at + stream.len() });
         }
         reader.finish()?;
+        let by_frequency = ByFrequency::new(items, &introduced);
         Ok(Self { count, table, blocks, by_frequency })
     }
 
@@ -141,48 +184,43 @@ impl Blocks {
         self.count - (blocks.end * BLOCK).min(self.count)..self.count - blocks.start * BLOCK
     }
 
-    /// Decodes at least the first `wanted` symbols, which take memory of `share`.
-    pub(super) fn beginning(
-        &self,
-        section: &[u8],
-        items: &Items,
-        wanted: usize,
-        share: &Share,
-    ) -> Result<SpillVec<u32>> {
-        let blocks = self.first_with(wanted)..self.blocks.len();
-        self.decode(section, items, blocks, share)
+    /// Bytes of the streams that have the symbols of a range.
+    pub(super) fn bytes_of(&self, wanted: Range<usize>) -> u64 {
+        let blocks = (self.count - wanted.end) / BLOCK..(self.count - wanted.start).div_ceil(BLOCK);
+        self.blocks[blocks].iter().map(|block| block.stream.len() as u64).sum()
     }
 
-    /// Decodes the symbols from `first` on, which take memory of `share`.
-    pub(super) fn end(
+    /// Decodes the symbols of a range, which take memory of `share`.
+    pub(super) fn decode(
         &self,
         section: &[u8],
         items: &Items,
-        first: usize,
+        wanted: Range<usize>,
         share: &Share,
     ) -> Result<SpillVec<u32>> {
-        let blocks = 0..(self.count - first).div_ceil(BLOCK);
-        let before = first - self.places(&blocks).start;
-        let mut symbols = self.decode(section, items, blocks, share)?;
-        symbols.copy_within(before.., 0);
-        symbols.truncate(self.count - first);
-        Ok(symbols)
-    }
-
-    fn decode(
-        &self,
-        section: &[u8],
-        items: &Items,
-        blocks: Range<usize>,
-        share: &Share,
-    ) -> Result<SpillVec<u32>> {
-        let length = self.places(&blocks).len();
-        share.grow(size_of::<u32>() as u64 * length as u64, WHAT)?;
-        let mut symbols = share.spill().filled(0_u32, length);
-        symbols
-            .par_rchunks_mut(2 * BLOCK)
-            .zip(blocks.into_par_iter().step_by(2))
-            .try_for_each(|(symbols, first)| self.decode_pair(section, items, first, symbols))?;
+        share.grow(size_of::<u32>() as u64 * wanted.len() as u64, WHAT)?;
+        let mut symbols = share.spill().filled(0_u32, wanted.len());
+        // From the beginning of the text, which is in the last blocks.
+        let blocks = (self.count - wanted.end) / BLOCK..(self.count - wanted.start).div_ceil(BLOCK);
+        let pairs: Vec<usize> = blocks.clone().step_by(2).rev().collect();
+        let places = |first: usize| self.places(&(first..blocks.end.min(first + 2)));
+        let is_wanted = |first: usize| {
+            let places = places(first);
+            places.start.max(wanted.start)..places.end.min(wanted.end)
+        };
+        let rows = split(&mut symbols, pairs.iter().map(|&first| is_wanted(first).len()));
+        rows.into_par_iter().zip(&pairs).try_for_each(|(row, &first)| {
+            let (places, is_wanted) = (places(first), is_wanted(first));
+            if places == is_wanted {
+                return self.decode_pair(section, items, first, row);
+            }
+            // Of the blocks at either end, others want the rest.
+            let mut whole = vec![0; places.len()];
+            self.decode_pair(section, items, first, &mut whole)?;
+            let skipped = is_wanted.start - places.start;
+            row.copy_from_slice(&whole[skipped..skipped + is_wanted.len()]);
+            Ok(())
+        })?;
         Ok(symbols)
     }
 
@@ -212,14 +250,14 @@ impl Blocks {
     }
 
     /// Decodes the first `wanted` symbols in chunks, on all threads. `work` gets each chunk and where
-    /// it starts; `take` gets what it gave, in order. Memory: some chunks a thread.
+    /// it starts; `take` gets what it gave for some chunks a thread, in order. Memory: these.
     pub(super) fn for_each_chunk<R: Send, E: From<Error> + Send>(
         &self,
         section: &[u8],
         items: &Items,
         wanted: usize,
         work: &(dyn Fn(usize, &[u32]) -> R + Sync),
-        take: &mut dyn FnMut(R) -> Result<(), E>,
+        take: &mut dyn FnMut(Vec<R>) -> Result<(), E>,
     ) -> Result<(), E> {
         let first = self.first_with(wanted);
         // From the beginning of the text, which is in the last blocks.
@@ -234,7 +272,7 @@ impl Blocks {
                 symbols.truncate(wanted - places.start);
                 Ok::<_, Error>(work(places.start, symbols))
             });
-            done.into_iter().try_for_each(|result| take(result?))?;
+            take(done.into_iter().collect::<Result<_>>()?)?;
         }
         Ok(())
     }

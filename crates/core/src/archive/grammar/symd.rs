@@ -11,7 +11,8 @@
 //! tables at the most, 300 of them memories.
 
 use super::FREQUENCY_CLASSES;
-use super::decode::{Items, Layout, WHAT};
+use super::decode::{Layout, WHAT};
+use super::items::Items;
 use super::symbol_class::RECENT;
 use crate::CancelFlag;
 use crate::archive::Level;

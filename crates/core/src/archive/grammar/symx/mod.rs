@@ -28,7 +28,8 @@ use model::{Context, Description, Items as ItemLists, Model, NO_GROUP, NOTHING};
 use recency::{Introductions, List};
 
 use super::FREQUENCY_CLASSES;
-use super::decode::{Items, Layout, WHAT};
+use super::decode::{Layout, WHAT};
+use super::items::Items;
 use super::encode::Item;
 use super::symbol_class::{self, MOST_NEARBY_BITS, RECENT};
 use crate::archive::Level;
