@@ -97,11 +97,7 @@ impl Corpus {
 
     /// Reads everything and some files more once, so that no contender pays for the disk.
     pub fn warm_up(&self, more: &[PathBuf]) -> Result<()> {
-        for file in self.files.iter().map(|(file, _)| file).chain(more) {
-            let read = File::open(file).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
-            read.with_context(|| format!("reading {}", file.display()))?;
-        }
-        Ok(())
+        warm_up(self.files.iter().map(|(file, _)| file).chain(more))
     }
 
     /// Makes `to` a folder with the first so many bytes of the corpus: its first files as links, and of the
@@ -124,6 +120,15 @@ impl Corpus {
         }
         Self::open(to)
     }
+}
+
+/// Reads files once.
+pub fn warm_up<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> Result<()> {
+    for file in files {
+        let read = File::open(file).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
+        read.with_context(|| format!("reading {}", file.display()))?;
+    }
+    Ok(())
 }
 
 /// The first files with so many bytes together, and how many are taken of each.

@@ -23,11 +23,14 @@ mod render;
 mod rival;
 mod run;
 mod scale;
+mod source;
 mod statistics;
 mod table;
 mod task;
+mod threads;
 mod units;
 mod versions;
+mod zstd;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -48,6 +51,7 @@ enum Command {
     Pool(pool::Pool),
     Scale(scale::Scale),
     Rival(rival::Rival),
+    Threads(threads::Threads),
     Versions(versions::Versions),
     /// Runs a program, and prints what it took as JSON
     #[command(hide = true)]
@@ -67,6 +71,8 @@ enum Command {
     Load {
         archive: PathBuf,
     },
+    #[command(hide = true)]
+    Zstd(zstd::Zstd),
 }
 
 fn main() -> ExitCode {
@@ -81,10 +87,12 @@ fn main() -> ExitCode {
         Command::Pool(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),
+        Command::Threads(command) => command.run(),
         Command::Versions(command) => command.run(),
         Command::Measure { output, words } => measure::as_helper(&output, &words),
         Command::AccessInside(command) => command.run(),
         Command::Load { archive } => load::run(&archive),
+        Command::Zstd(command) => command.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

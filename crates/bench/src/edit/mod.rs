@@ -145,8 +145,7 @@ impl EditBench {
         let preparation = Preparation {
             tadoc: paths::tadoc()?,
             archives: self.archives.clone(),
-            tars: None,
-            zstd_level: 3,
+            ..Preparation::default()
         };
         let load = machine::load();
         let mut corpora = Vec::new();
