@@ -15,6 +15,7 @@ mod edit;
 mod gpu;
 mod grep;
 mod load;
+mod loading;
 mod machine;
 mod measure;
 mod paths;
@@ -23,6 +24,7 @@ mod render;
 mod rival;
 mod run;
 mod scale;
+mod segments;
 mod source;
 mod statistics;
 mod table;
@@ -48,6 +50,7 @@ enum Command {
     Edit(edit::EditBench),
     Gpu(gpu::Gpu),
     Grep(grep::Grep),
+    Loading(loading::Loading),
     Pool(pool::Pool),
     Scale(scale::Scale),
     Rival(rival::Rival),
@@ -84,6 +87,7 @@ fn main() -> ExitCode {
         Command::Gpu(command) => command.run(),
         Command::GpuFirst(command) => command.run(),
         Command::Grep(command) => command.run(),
+        Command::Loading(command) => command.run(),
         Command::Pool(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),
