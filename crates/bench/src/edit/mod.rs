@@ -65,6 +65,10 @@ pub struct EditBench {
     #[arg(long, value_name = "SIZE", default_value = "512MB", value_parser = units::parse_size)]
     ingest: u64,
 
+    /// Measure the first so many bytes of each corpus
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, conflicts_with = "archives")]
+    first: Option<u64>,
+
     /// Measure the batches of reads and edits alone
     #[arg(long)]
     mixed_only: bool,
@@ -162,7 +166,11 @@ impl EditBench {
         let load = machine::load();
         let mut corpora = Vec::new();
         for folder in corpus::find(&self.corpora, &paths::corpora())? {
-            let corpus = Corpus::open(&folder)?;
+            let mut corpus = Corpus::open(&folder)?;
+            if let Some(bytes) = self.first {
+                let first = paths::work("edit/first")?.join(&corpus.name);
+                corpus = corpus.beginning(bytes, &first)?;
+            }
             let archive = preparation.archive(&corpus)?;
             corpus.warm_up(std::slice::from_ref(&archive))?;
             let result = self.measure(&corpus, &archive)?;
