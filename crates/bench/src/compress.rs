@@ -14,6 +14,7 @@ use crate::corpus::{self, Corpus};
 use crate::machine::Machine;
 use crate::measure::{Job, Measurement};
 use crate::run::{self, Compressed, CorpusResult, Run};
+use crate::segments::Segments;
 use crate::statistics::median;
 use crate::{bars, paths, render, units};
 
@@ -25,7 +26,8 @@ const SHORT_SECONDS: f64 = 2.0;
 /// Sizes, speeds and memory beside zstd and xz
 ///
 /// Each corpus is compressed by zstd -3, zstd -19 -T2 --long=27, xz -6 -T2 (all of a tar) and tadoc, in the
-/// same run. Then the archives are decompressed, loaded and asked for their info.
+/// same run. Then the archives are decompressed, loaded and asked for their info. With the level fast,
+/// an archive made with 1 GiB of memory is compared with one of a single segment.
 #[derive(Debug, Args)]
 pub struct Compress {
     /// Folders, each a corpus, or small, medium or large for all that `cargo xtask corpus` made of
@@ -55,6 +57,7 @@ impl Compress {
             let corpus = Corpus::open(&folder)?;
             let result = self.measure(&corpus, tadoc.clone())?;
             println!("{}\n{}", render::title(&result), render::corpus(&result).text());
+            println!("{}", render::segments(&result));
             corpora.push(result);
         }
         let run = Run {
@@ -109,11 +112,20 @@ impl Compress {
         for contender in contenders {
             let _ = fs::remove_file(contender.output(&paths));
         }
+        let segments = match self.levels.contains(&Level::Fast) {
+            true => {
+                eprintln!("{}: segments", corpus.name);
+                let output = paths.outputs.join("segments.tdc");
+                Some(Segments::measure(&paths.tadoc, &paths.folder, &output)?)
+            }
+            false => None,
+        };
         Ok(CorpusResult {
             name: corpus.name.clone(),
             files: corpus.files.len(),
             text_bytes: corpus.bytes(),
             results,
+            segments,
         })
     }
 

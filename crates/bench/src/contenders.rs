@@ -151,7 +151,7 @@ pub fn ensure_installed() -> Result<()> {
 }
 
 /// Whether a program can be run.
-fn is_there(program: &str) -> bool {
+pub fn is_there(program: &str) -> bool {
     let folders = std::env::var_os("PATH").unwrap_or_default();
     std::env::split_paths(&folders).any(|folder: PathBuf| is_program(&folder.join(program)))
 }

@@ -97,11 +97,7 @@ impl Corpus {
 
     /// Reads everything and some files more once, so that no contender pays for the disk.
     pub fn warm_up(&self, more: &[PathBuf]) -> Result<()> {
-        for file in self.files.iter().map(|(file, _)| file).chain(more) {
-            let read = File::open(file).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
-            read.with_context(|| format!("reading {}", file.display()))?;
-        }
-        Ok(())
+        warm_up(self.files.iter().map(|(file, _)| file).chain(more))
     }
 
     /// Makes `to` a folder with the first so many bytes of the corpus: its first files as links, and of the
@@ -124,6 +120,32 @@ impl Corpus {
         }
         Self::open(to)
     }
+
+    /// Makes `to` a folder of about so many bytes, with the same part of every corpus, each in a folder of its own.
+    pub fn part_of_all(corpora: &[Self], bytes: u64, to: &Path) -> Result<Self> {
+        let total: u64 = corpora.iter().map(Self::bytes).sum();
+        if to.exists() {
+            fs::remove_dir_all(to).with_context(|| format!("removing {}", to.display()))?;
+        }
+        for (number, corpus) in corpora.iter().enumerate() {
+            let part = u128::from(corpus.bytes()) * u128::from(bytes) / u128::from(total);
+            if part == 0 {
+                continue;
+            }
+            // Folders may have the same name.
+            corpus.beginning(part as u64, &to.join(format!("{number}-{}", corpus.name)))?;
+        }
+        Self::open(to)
+    }
+}
+
+/// Reads files once.
+pub fn warm_up<'f>(files: impl IntoIterator<Item = &'f PathBuf>) -> Result<()> {
+    for file in files {
+        let read = File::open(file).and_then(|mut file| io::copy(&mut file, &mut io::sink()));
+        read.with_context(|| format!("reading {}", file.display()))?;
+    }
+    Ok(())
 }
 
 /// The first files with so many bytes together, and how many are taken of each.
@@ -197,6 +219,16 @@ mod tests {
         assert_eq!(names, [("a".to_string(), 4), ("below/b".to_string(), 2)]);
         assert_eq!(whole.beginning(100, &folder.path().join("part")).unwrap().bytes(), 12);
         assert_eq!(corpus(&folder.path().join("whole")).bytes(), 12);
+    }
+
+    #[test]
+    fn a_part_of_all_has_the_same_part_of_each() {
+        let folder = tempfile::tempdir().unwrap();
+        let corpora = ["one/text", "other/text"].map(|name| corpus(&folder.path().join(name)));
+        let part = Corpus::part_of_all(&corpora, 12, &folder.path().join("part")).unwrap();
+        assert_eq!((part.bytes(), part.files.len()), (12, 4));
+        let part = Corpus::part_of_all(&corpora, 24, &folder.path().join("part")).unwrap();
+        assert_eq!((part.bytes(), part.files.len()), (24, 6));
     }
 
     #[test]

@@ -21,7 +21,7 @@ use crate::machine::Machine;
 use crate::measure::Job;
 use crate::statistics::median;
 use crate::table::Table;
-use crate::{paths, render, run, units};
+use crate::{paths, render, run, units, zstd};
 
 /// The patterns that are measured: words, literals and expressions rich in classes.
 const MEASURED: [&str; 6] = [
@@ -157,6 +157,7 @@ impl Grep {
             archives: self.archives.clone(),
             tars: self.tars.clone(),
             zstd_level: self.zstd_level,
+            ..Preparation::default()
         };
         let (mut rows, mut checked) = (Vec::new(), 0);
         for folder in corpus::find(&self.corpora, &paths::corpora())? {
@@ -193,10 +194,13 @@ impl Grep {
     /// Measures the contenders in turns.
     fn measure(&self, tadoc: &Path, corpus: &str, pattern: &str, files: &Files) -> Result<Row> {
         let output = paths::work("grep")?.join("printed");
+        let this = std::env::current_exe().context("finding this program")?;
         // Nothing found is no failure.
         let job = |script: &str, path: &Path| {
             Job::new("sh")
-                .args(["-c", &format!("{script}; test $? -le 1"), "sh", pattern])
+                .args(["-c", &format!("{script}; test $? -le 1")])
+                .arg(&this)
+                .arg(pattern)
                 .arg(path)
                 .arg(tadoc)
                 .output(&output)
@@ -205,7 +209,10 @@ impl Grep {
             job(r#""$3" grep -e "$1" "$2""#, &files.archive),
             job(r#""$3" grep -e "$1" "$2""#, &files.indexed),
             job(r#"cd "$2" && rg --no-config --no-mmap -uu -e "$1""#, &files.folder),
-            job(r#"zstd -dcq --long=27 "$2" | rg --no-config -a -e "$1""#, &files.tar),
+            job(
+                &format!(r#"{} "$2" | rg --no-config -a -e "$1""#, zstd::decompressing()),
+                &files.tar,
+            ),
         ];
         let mut times = vec![Vec::new(); jobs.len()];
         let mut processors = times.clone();

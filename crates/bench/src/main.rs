@@ -15,6 +15,7 @@ mod edit;
 mod gpu;
 mod grep;
 mod load;
+mod loading;
 mod machine;
 mod measure;
 mod paths;
@@ -23,11 +24,15 @@ mod render;
 mod rival;
 mod run;
 mod scale;
+mod segments;
+mod source;
 mod statistics;
 mod table;
 mod task;
+mod threads;
 mod units;
 mod versions;
+mod zstd;
 
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -45,9 +50,11 @@ enum Command {
     Edit(edit::EditBench),
     Gpu(gpu::Gpu),
     Grep(grep::Grep),
+    Loading(loading::Loading),
     Pool(pool::Pool),
     Scale(scale::Scale),
     Rival(rival::Rival),
+    Threads(threads::Threads),
     Versions(versions::Versions),
     /// Runs a program, and prints what it took as JSON
     #[command(hide = true)]
@@ -67,6 +74,8 @@ enum Command {
     Load {
         archive: PathBuf,
     },
+    #[command(hide = true)]
+    Zstd(zstd::Zstd),
 }
 
 fn main() -> ExitCode {
@@ -78,13 +87,16 @@ fn main() -> ExitCode {
         Command::Gpu(command) => command.run(),
         Command::GpuFirst(command) => command.run(),
         Command::Grep(command) => command.run(),
+        Command::Loading(command) => command.run(),
         Command::Pool(command) => command.run(),
         Command::Scale(command) => command.run(),
         Command::Rival(command) => command.run(),
+        Command::Threads(command) => command.run(),
         Command::Versions(command) => command.run(),
         Command::Measure { output, words } => measure::as_helper(&output, &words),
         Command::AccessInside(command) => command.run(),
         Command::Load { archive } => load::run(&archive),
+        Command::Zstd(command) => command.run(),
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,

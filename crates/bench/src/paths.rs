@@ -5,9 +5,10 @@ use std::path::{Component, Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
 
-/// The root of the repository.
+/// The root of the repository that this was built in; the current folder on a machine that does not have it.
 fn root() -> &'static Path {
-    Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+    let built_in = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."));
+    if built_in.is_dir() { built_in } else { Path::new(".") }
 }
 
 /// Where `cargo xtask corpus` puts its sets of corpora.
@@ -29,19 +30,22 @@ pub fn virtual_environment() -> PathBuf {
 
 /// The tasks in SQL.
 pub fn duckdb_script() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/rival/duckdb.py")
+    root().join("crates/bench/src/rival/duckdb.py")
 }
 
 /// Where runs are written that shall be committed.
 pub fn runs() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("runs")
+    root().join("crates/bench/runs")
 }
 
 /// The `tadoc` command, built beside this program.
 pub fn tadoc() -> Result<PathBuf> {
     let program = std::env::current_exe()?.with_file_name("tadoc");
     if !program.exists() {
-        bail!("{} is missing; run this as `cargo xtask bench`", program.display());
+        bail!(
+            "{} is missing; run this as `cargo xtask bench`, or put `tadoc` beside it",
+            program.display()
+        );
     }
     Ok(program)
 }

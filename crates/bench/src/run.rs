@@ -8,6 +8,7 @@ use serde::Serialize;
 use crate::bars::Bar;
 use crate::contenders::{Contender, REFERENCE};
 use crate::machine::Machine;
+use crate::segments::Segments;
 use crate::statistics::geometric_mean;
 use crate::units::MB;
 
@@ -29,6 +30,8 @@ pub struct CorpusResult {
     pub files: usize,
     pub text_bytes: u64,
     pub results: Vec<Compressed>,
+    /// Where the level fast was measured.
+    pub segments: Option<Segments>,
 }
 
 /// What one contender made of a corpus. Times are medians.
@@ -153,7 +156,7 @@ pub mod tests {
             ..result(Contender::Tadoc(level), bytes, seconds)
         });
         let results = [result(REFERENCE, 100, 100.0)].into_iter().chain(tadoc).collect();
-        CorpusResult { name: "text".into(), files: 1, text_bytes, results }
+        CorpusResult { name: "text".into(), files: 1, text_bytes, results, segments: None }
     }
 
     #[test]

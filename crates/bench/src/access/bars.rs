@@ -3,6 +3,7 @@
 use super::lone::Lone;
 use super::operations::Kind;
 use super::result::{CorpusResult, Growth, IndexResult};
+use super::whole::Question;
 use crate::bars::{Bar, LEAST_BYTES};
 
 /// Millions of operations in a second on one thread, with the largest index.
@@ -60,6 +61,12 @@ pub fn check(corpora: &[CorpusResult], growth: &[Growth]) -> Vec<Bar> {
         bars.extend(largest(&counting, &lone, LONE_MICROSECONDS, each));
         let lone = format!("the same to writing out and scanning, {what}");
         bars.extend(largest(&counting, &lone, 1.0, to_plain));
+        let to_pipe = |corpus: &CorpusResult| {
+            let ratios = corpus.index(name)?.whole.iter().map(Question::ratio);
+            ratios.max_by(f64::total_cmp)
+        };
+        let whole = format!("count or search in a document to `cat \\| rg -c`, {what}");
+        bars.extend(largest(&counting, &whole, 1.0, to_pipe));
     }
     for growth in growth {
         bars.push(Bar {
@@ -119,7 +126,7 @@ mod tests {
     fn a_run_that_keeps_everything_misses_nothing() {
         let bars = check(&[corpus("web", [400.0, 900.0, 900.0, 1e6, 80.0, 450.0])], &[]);
         assert_eq!(missed(&bars), [""; 0]);
-        assert_eq!(bars.len(), 11);
+        assert_eq!(bars.len(), 12);
     }
 
     #[test]
@@ -129,6 +136,7 @@ mod tests {
         slow.indexes[0].bytes = 34_000_000;
         slow.indexes[1].measured.mapped_bytes = 50_000_000;
         slow.indexes[1].measured.lone.as_mut().unwrap().search_seconds = 0.17;
+        slow.indexes[1].whole[0].count_seconds = 0.011;
         assert_eq!(
             missed(&check(&[good, slow.clone()], &[])),
             [
@@ -138,6 +146,7 @@ mod tests {
                 "archive with small to text, largest (logs)",
                 "memory to file, index fast, largest (logs)",
                 "lone count or search, us for 100 KB, index fast, largest (logs)",
+                "count or search in a document to `cat \\| rg -c`, index fast, largest (logs)",
             ]
         );
         slow.text_bytes = 1;

@@ -12,7 +12,7 @@ use tadoc_engine::Analyzer;
 use tadoc_engine::access::{Access, Scope};
 
 /// Lengths of the documents that are asked about.
-const LENGTHS: std::ops::RangeInclusive<u64> = 50_000..=200_000;
+pub const LENGTHS: std::ops::RangeInclusive<u64> = 50_000..=200_000;
 
 /// Questions at the most.
 const QUESTIONS: usize = 10_000;

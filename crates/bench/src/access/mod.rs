@@ -1,7 +1,8 @@
 //! `cargo xtask bench access`: operations of random access on loaded archives, as the papers measure them.
 //!
 //! For each corpus and index, a fresh copy of this program ([`inside`]) loads the archive and runs 100,000 operations of
-//! each kind in one batch, on one thread and on all: [`operations`] draws them; and `lone` asks one by one. `--scale` does the same on a shorter
+//! each kind in one batch, on one thread and on all: [`operations`] draws them; and `lone` asks one by one, `whole` as
+//! whole commands. `--scale` does the same on a shorter
 //! and a longer text, `--check` compares answers with those of plain text ([`check`]). `result`, `bars` and `render`
 //! are the figures, the promises and the tables.
 
@@ -15,6 +16,7 @@ mod prepare;
 mod render;
 mod result;
 mod scale;
+mod whole;
 
 use std::fs;
 use std::num::NonZeroUsize;
@@ -179,7 +181,8 @@ impl Access {
             eprintln!("{}: index {name}", corpus.name);
             let bytes = prepare::index(&archive, index)?;
             let measured = self.measure_index(&archive, &file, name, threads)?;
-            indexes.push(IndexResult { index: name.into(), bytes, measured });
+            let whole = whole::measure(&archive, &drawn.words)?;
+            indexes.push(IndexResult { index: name.into(), bytes, measured, whole });
         }
         fs::remove_file(&archive).with_context(|| format!("removing {}", archive.display()))?;
         fs::remove_file(&file).with_context(|| format!("removing {}", file.display()))?;

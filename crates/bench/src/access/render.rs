@@ -110,6 +110,34 @@ fn lone(result: &CorpusResult) -> Option<Table> {
     Some(table)
 }
 
+/// The same as whole commands, with every index; none without documents for them.
+fn whole(result: &CorpusResult) -> Option<Table> {
+    let mut table = Table::new([
+        "whole commands, in documents of 50 to 200 KB",
+        "index",
+        "document KB",
+        "count ms",
+        "search ms",
+        "cat, rg ms",
+        "to cat, rg",
+    ]);
+    for index in &result.indexes {
+        for question in &index.whole {
+            let milliseconds = |seconds: f64| format!("{:.1}", seconds * 1e3);
+            table.row([
+                format!("`{}` in {}", question.word, question.document),
+                index.index.clone(),
+                format!("{:.0}", question.bytes as f64 / 1e3),
+                milliseconds(question.count_seconds),
+                milliseconds(question.search_seconds),
+                milliseconds(question.pipe_seconds),
+                format!("{:.2}x", question.ratio()),
+            ]);
+        }
+    }
+    result.indexes.iter().any(|index| !index.whole.is_empty()).then_some(table)
+}
+
 /// What was left out, if anything was.
 fn capped(result: &CorpusResult) -> String {
     match result.capped {
@@ -125,11 +153,12 @@ fn capped(result: &CorpusResult) -> String {
 /// A corpus on a terminal.
 pub fn corpus(result: &CorpusResult) -> String {
     format!(
-        "{}\n\n{}\n{}{}{}",
+        "{}\n\n{}\n{}{}{}{}",
         title(result),
         sizes(result).text(),
         speeds(result).text(),
         lone(result).map(|table| format!("\n{}", table.text())).unwrap_or_default(),
+        whole(result).map(|table| format!("\n{}", table.text())).unwrap_or_default(),
         capped(result)
     )
 }
@@ -182,7 +211,9 @@ pub fn markdown(run: &AccessRun) -> String {
              - heap and mapped: what the loaded archive says that it holds, against the length of its file; resident: \
              what the process has in memory more than before, after some operations of each kind\n\
              - one by one: the same words, each a question by itself, on one thread; `write out and scan` writes out the document \
-             and looks for the word in its bytes\n";
+             and looks for the word in its bytes\n\
+             - whole commands: `tadoc count` and `tadoc search` with `-d DOCUMENT` beside `tadoc cat ARCHIVE DOCUMENT | rg -c -w -F -e \
+             WORD`; the least wall times of turns\n";
     for result in &run.corpora {
         text += &format!(
             "\n## {}\n\n{}\n{}",
@@ -190,7 +221,7 @@ pub fn markdown(run: &AccessRun) -> String {
             sizes(result).markdown(),
             speeds(result).markdown()
         );
-        if let Some(table) = lone(result) {
+        for table in [lone(result), whole(result)].into_iter().flatten() {
             text += &format!("\n{}", table.markdown());
         }
         if result.capped.is_some() {

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::inside::{Batch, Measured};
 use super::operations::Kind;
+use super::whole::Question;
 use crate::bars::Bar;
 use crate::machine::Machine;
 
@@ -43,6 +44,8 @@ pub struct IndexResult {
     /// Of the archive with the index.
     pub bytes: u64,
     pub measured: Measured,
+    /// Questions as whole commands, if there are documents for them.
+    pub whole: Vec<Question>,
 }
 
 impl IndexResult {
@@ -117,7 +120,15 @@ pub mod tests {
                 }),
                 batches,
             };
-            IndexResult { index: index.into(), bytes, measured }
+            let whole = vec![Question {
+                document: "a.txt".into(),
+                bytes: 100_000,
+                word: "the".into(),
+                count_seconds: 0.008,
+                search_seconds: 0.009,
+                pipe_seconds: 0.010,
+            }];
+            IndexResult { index: index.into(), bytes, measured, whole }
         };
         CorpusResult {
             name: name.into(),

@@ -25,12 +25,7 @@ pub fn parts(corpora: &[Corpus], shorter: u64, longer: u64) -> Result<[Corpus; 2
     }
     clear()?;
     let make = |name: &str, bytes: u64| {
-        let folder = paths::work("access")?.join(name);
-        for corpus in corpora {
-            let part = u128::from(corpus.bytes()) * u128::from(bytes) / u128::from(total);
-            corpus.beginning(part as u64, &folder.join(&corpus.name))?;
-        }
-        Corpus::open(&folder)
+        Corpus::part_of_all(corpora, bytes, &paths::work("access")?.join(name))
     };
     Ok([make("shorter", shorter)?, make("longer", longer)?])
 }

@@ -6,6 +6,8 @@
 //! measured where `tadoc` stores one, DuckDB where it is installed; `--strategies` measures both ways through the
 //! grammar, `--check` compares the rows byte by byte.
 //!
+//! `--commands-only` measures (b) and (d) alone, which needs no loaded archive and no text in memory.
+//!
 //! `turns` interleaves, `prepare` makes the files, `inside` and `outside` measure, `limit` says what memory allows, `check` and
 //! `oracle` compare rows; `result`, `bars` and `render` are the figures, the promises and the tables.
 
@@ -29,11 +31,11 @@ use clap::Args;
 
 use self::inside::{Inside, Loaded};
 use self::outside::{DuckDb, Outside};
-use self::prepare::{Files, Preparation};
-use self::result::{AnalyticsRun, CheckResult, CorpusResult, TaskResult};
-use crate::contenders::ensure_installed;
-use crate::corpus::{self, Corpus};
+use self::prepare::{Files, Needs, Preparation};
+use self::result::{AnalyticsRun, CheckResult, CorpusResult, InsideResult, TaskResult};
+use crate::corpus::Corpus;
 use crate::machine::{self, Machine};
+use crate::source::{self, Source};
 use crate::task::TaskName;
 use crate::{paths, run, units};
 
@@ -45,7 +47,7 @@ use crate::{paths, run, units};
 #[derive(Debug, Args)]
 pub struct Analytics {
     /// Folders, each a corpus, or small, medium or large for all that `cargo xtask corpus` made of
-    /// that name [default: medium]
+    /// that name; or archives, whose text is restored [default: medium]
     #[arg(value_name = "CORPUS")]
     corpora: Vec<PathBuf>,
 
@@ -60,6 +62,10 @@ pub struct Analytics {
     /// How often each contender answers; more often where answers take little time
     #[arg(long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
+
+    /// Measure (b) and (d) alone, which is quick: no loaded archive, no stored view, no text in memory
+    #[arg(long, conflicts_with_all = ["strategies", "duckdb", "no_times"])]
+    commands_only: bool,
 
     /// Measure both strategies and what auto chooses
     #[arg(long)]
@@ -80,6 +86,10 @@ pub struct Analytics {
     /// Measure DuckDB too, once each; the package must be in target/venv
     #[arg(long)]
     duckdb: bool,
+
+    /// The command to measure [default: the one beside this program]
+    #[arg(long, value_name = "FILE")]
+    tadoc: Option<PathBuf>,
 
     /// A folder of archives that are made already, NAME.tdc for the corpus NAME
     #[arg(long, value_name = "DIR")]
@@ -107,24 +117,34 @@ impl Analytics {
         if self.no_times && !(self.strategies || self.check || self.oracle) {
             bail!("--no-times leaves nothing to do without --strategies, --check or --oracle");
         }
-        ensure_installed()?;
+        let tadoc = match &self.tadoc {
+            Some(tadoc) => tadoc.clone(),
+            None => paths::tadoc()?,
+        };
+        let sources = source::find(&self.corpora, &tadoc)?;
         let preparation = Preparation {
-            tadoc: paths::tadoc()?,
+            tadoc,
             archives: self.archives.clone(),
             tars: self.tars.clone(),
             zstd_level: self.zstd_level,
-        };
+            ..Preparation::default()
+        }
+        .of(&sources);
         let threads = match self.threads {
             Some(threads) => threads.get(),
             None => std::thread::available_parallelism()?.get(),
         };
         let duckdb = if self.duckdb { DuckDb::find() } else { None };
         let load = machine::load();
-        let bandwidth = limit::bandwidth(threads)?;
+        let bandwidth = (!self.commands_only).then(|| limit::bandwidth(threads)).transpose()?;
+        let needs = Needs {
+            tar: !self.no_times,
+            viewed: !self.commands_only,
+            text: !self.commands_only || self.check || self.oracle,
+        };
         let mut corpora = Vec::new();
-        for folder in corpus::find(&self.corpora, &paths::corpora())? {
-            let corpus = Corpus::open(&folder)?;
-            let files = preparation.make(&corpus, !self.no_times)?;
+        for Source { corpus, .. } in sources {
+            let files = preparation.make(&corpus, needs)?;
             let setting = Setting {
                 arguments: &self,
                 tadoc: &preparation.tadoc,
@@ -185,14 +205,16 @@ impl Setting<'_> {
         let tasks = arguments.tasks();
         let rounds = arguments.rounds as usize;
         let text = (!arguments.no_times).then_some(corpus.folder.as_path());
-        let loaded = Loaded::open(&files.archive, text, threads)?;
+        let loaded = (!arguments.commands_only)
+            .then(|| Loaded::open(&files.archive, text, threads))
+            .transpose()?;
         let mut result = CorpusResult {
             name: corpus.name.clone(),
             files: corpus.files.len(),
             text_bytes: corpus.bytes(),
             archive_bytes: length(&files.archive)?,
             tar_bytes: files.tar.as_deref().map(length).transpose()?,
-            view: loaded.view(),
+            view: loaded.as_ref().map(Loaded::view),
             tasks: Vec::new(),
             strategies: Vec::new(),
             checks: Vec::new(),
@@ -200,10 +222,10 @@ impl Setting<'_> {
         if !arguments.no_times {
             for &task in &tasks {
                 eprintln!("{}: {}", corpus.name, task.name());
-                result.tasks.push(self.times(&loaded, task, duckdb)?);
+                result.tasks.push(self.times(loaded.as_ref(), task, duckdb)?);
             }
         }
-        if arguments.strategies {
+        if let (true, Some(loaded)) = (arguments.strategies, &loaded) {
             for &task in &tasks {
                 eprintln!("{}: strategies of {}", corpus.name, task.name());
                 result.strategies.push(loaded.strategies(task, rounds)?);
@@ -217,25 +239,26 @@ impl Setting<'_> {
 
     fn times(
         &self,
-        loaded: &Loaded,
+        loaded: Option<&Loaded>,
         task: TaskName,
         duckdb: Option<&DuckDb>,
     ) -> Result<TaskResult> {
         let rounds = self.arguments.rounds as usize;
-        let Inside { rows, first_seconds, archive, text } = loaded.compare(task, rounds)?;
+        let inside = |loaded: &Loaded| -> Result<_> {
+            let Inside { rows, first_seconds, archive, text } = loaded.compare(task, rounds)?;
+            let limit = loaded.limit(task, rows)?;
+            Ok(InsideResult { rows, first_seconds, archive, text, limit })
+        };
+        let inside = loaded.map(inside).transpose()?;
         let Outside { command, viewed, pipeline } =
             outside::compare(self.tadoc, self.files, task, self.threads, rounds)?;
         Ok(TaskResult {
             task,
-            rows,
-            first_seconds,
-            archive,
+            inside,
             command,
             viewed,
-            text,
             pipeline,
             duckdb: duckdb.and_then(|duckdb| duckdb.ask(self.corpus, task, self.threads)),
-            limit: loaded.limit(task, rows)?,
         })
     }
 
@@ -284,6 +307,14 @@ mod tests {
         assert_eq!(some.tasks(), [TaskName::Sort, TaskName::TermVector]);
         assert_eq!(some.corpora, [PathBuf::from("web")]);
         assert!(Line::try_parse_from(["analytics", "--tasks", "grep"]).is_err());
+    }
+
+    #[test]
+    fn commands_alone_cannot_have_what_needs_a_loaded_archive() {
+        assert!(parse("analytics a.tdc --commands-only --check").commands_only);
+        for wrong in ["--strategies", "--no-times", "--duckdb"] {
+            assert!(Line::try_parse_from(["analytics", "--commands-only", wrong]).is_err());
+        }
     }
 
     #[test]

@@ -12,13 +12,12 @@ use super::result::{Cost, DuckDbResult};
 use super::turns::take_turns;
 use crate::corpus::Corpus;
 use crate::measure::Job;
-use crate::paths;
 use crate::task::TaskName;
+use crate::{paths, zstd};
 
-/// What people do with a compressed tar: decompress it into the program that counts. The largest process counts
-/// for the peak of memory.
-const PIPELINE: &str =
-    r#"zstd -q -dc --long=27 "$1" | "$2" rival "$3" --tar-stdin --output tsv --threads "$4""#;
+/// What people do with a compressed tar: decompress it into the program that counts, which is this one. The
+/// largest process counts for the peak of memory.
+const PIPELINE: &str = r#""$1" | "$0" rival "$2" --tar-stdin --output tsv --threads "$3""#;
 
 /// Seconds after which DuckDB is not waited for any longer.
 const DUCKDB_SECONDS: &str = "600";
@@ -57,7 +56,8 @@ pub fn compare(
         ])
     };
     let plain = command(&files.archive);
-    let pipeline = Job::new("sh").args(["-c", PIPELINE, "sh"]).arg(tar).arg(this);
+    let script = format!("{} {PIPELINE}", zstd::decompressing());
+    let pipeline = Job::new("sh").args(["-c", &script]).arg(this).arg(tar);
     let pipeline = pipeline.args([task.name(), &threads]);
     let viewed = files.viewed.as_ref().filter(|_| has_viewed(task)).map(command);
 

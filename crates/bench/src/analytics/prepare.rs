@@ -7,8 +7,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::corpus::Corpus;
-use crate::paths;
+use crate::corpus::{self, Corpus};
+use crate::source::Source;
+use crate::{paths, zstd};
 
 /// Where a corpus lies in each form.
 #[derive(Debug, Clone)]
@@ -21,10 +22,23 @@ pub struct Files {
     pub tar: Option<PathBuf>,
 }
 
+/// What is made beside the archive.
+#[derive(Debug, Clone, Copy)]
+pub struct Needs {
+    /// The compressed tar.
+    pub tar: bool,
+    /// The copy with a stored view.
+    pub viewed: bool,
+    /// The files of the corpus are read as well.
+    pub text: bool,
+}
+
 /// Where ready-made files may be, and how others are made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Preparation {
     pub tadoc: PathBuf,
+    /// Archives that were given instead of folders.
+    pub given: Vec<PathBuf>,
     /// A folder of `NAME.tdc`.
     pub archives: Option<PathBuf>,
     /// A folder of `NAME.tar.zst`.
@@ -34,15 +48,25 @@ pub struct Preparation {
 }
 
 impl Preparation {
+    /// Notes the archives that were given instead of folders.
+    pub fn of(mut self, sources: &[Source]) -> Self {
+        self.given = sources.iter().filter_map(|source| source.archive.clone()).collect();
+        self
+    }
+
     /// Makes what is not there, and reads all of it once, so that no contender pays for the disk.
-    pub fn make(&self, corpus: &Corpus, needs_tar: bool) -> Result<Files> {
+    pub fn make(&self, corpus: &Corpus, needs: Needs) -> Result<Files> {
         let archive = self.archive(corpus)?;
-        let viewed = self.viewed(corpus, &archive)?;
-        let tar = needs_tar.then(|| self.tar(corpus)).transpose()?;
+        let viewed = if needs.viewed { self.viewed(corpus, &archive)? } else { None };
+        let tar = needs.tar.then(|| self.tar(corpus)).transpose()?;
         let mut read = vec![archive.clone()];
         read.extend(viewed.iter().flat_map(|viewed| [viewed.clone(), view_of(viewed)]));
         read.extend(tar.clone());
-        corpus.warm_up(&read)?;
+        if needs.text {
+            corpus.warm_up(&read)?;
+        } else {
+            corpus::warm_up(&read)?;
+        }
         Ok(Files { archive, viewed, tar })
     }
 
@@ -50,7 +74,9 @@ impl Preparation {
     pub fn archive(&self, corpus: &Corpus) -> Result<PathBuf> {
         let archive = paths::work("analytics/plain")?.join(format!("{}.tdc", corpus.name));
         let _ = fs::remove_file(view_of(&archive));
-        match ready_made(self.archives.as_deref(), &format!("{}.tdc", corpus.name)) {
+        let name = format!("{}.tdc", corpus.name);
+        let given = self.given.iter().find(|given| given.ends_with(&name)).cloned();
+        match given.or_else(|| ready_made(self.archives.as_deref(), &name)) {
             Some(ready) => copy(&ready, &archive)?,
             // Made anew in every run: an old archive would be one of another tadoc.
             None => {
@@ -101,8 +127,7 @@ impl Preparation {
         let _ = fs::remove_file(&note);
         let tar = corpus.tar(&paths::work("tar")?)?;
         eprintln!("{}: zstd {level}", corpus.name);
-        let options = ["-q", "-f", "-T2", "--long=27", &level];
-        run(Command::new("zstd").args(options).arg(&tar).arg("-o").arg(&compressed))?;
+        zstd::compressing(&tar, &compressed, self.zstd_level)?.measure()?;
         fs::write(&note, stamp).with_context(|| format!("writing {}", note.display()))?;
         Ok(compressed)
     }

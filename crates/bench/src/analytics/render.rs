@@ -1,6 +1,6 @@
 //! A run as text for a terminal, and as Markdown.
 
-use super::result::{AnalyticsRun, CorpusResult, Cost, Medians};
+use super::result::{AnalyticsRun, CorpusResult, Cost, InsideResult, Medians, ViewResult};
 use crate::bars::LEAST_BYTES;
 use crate::render::{bars, machine};
 use crate::table::Table;
@@ -36,13 +36,19 @@ pub fn title(result: &CorpusResult) -> String {
 
 /// Its archive and its view, in a line.
 pub fn view(result: &CorpusResult) -> String {
-    let view = &result.view;
     let tar = result.tar_bytes.map(|bytes| format!(", tar.zst {}", megabytes(bytes)));
     format!(
-        "archive {}{}; view {}, made in {} ms: {} terms, {} rules, {} symbols in them and {} in \
-         the root, for {} words",
+        "archive {}{}{}",
         megabytes(result.archive_bytes),
         tar.unwrap_or_default(),
+        result.view.as_ref().map(in_figures).unwrap_or_default()
+    )
+}
+
+fn in_figures(view: &ViewResult) -> String {
+    format!(
+        "; view {}, made in {} ms: {} terms, {} rules, {} symbols in them and {} in the root, for \
+         {} words",
         megabytes(view.bytes),
         milliseconds(view.seconds),
         view.terms,
@@ -55,6 +61,11 @@ pub fn view(result: &CorpusResult) -> String {
 
 /// Every task a row: the contenders and their ratios.
 fn tasks(result: &CorpusResult) -> Table {
+    let inside: Vec<&InsideResult> =
+        result.tasks.iter().filter_map(|row| row.inside.as_ref()).collect();
+    if inside.is_empty() {
+        return commands(result);
+    }
     let mut headings = vec![
         "", "rows", "(a) ms", "first ms", "(c) ms", "c/a", "(b) ms", "(d) ms", "d/b", "(b') ms",
         "d/b'", "peak MiB",
@@ -64,22 +75,21 @@ fn tasks(result: &CorpusResult) -> Table {
         headings.extend(["DuckDB ms", "reading"]);
     }
     let mut table = Table::new(headings);
-    for row in &result.tasks {
-        let of = |cost: &Cost| milliseconds(cost.seconds);
-        let peak = row.command.peak_bytes.map(|bytes| format!("{:.0}", bytes as f64 / MIB));
+    let of = |cost: &Cost| milliseconds(cost.seconds);
+    for (row, inside) in result.tasks.iter().zip(inside) {
         let mut cells = vec![
             row.task.name().to_owned(),
-            row.rows.to_string(),
-            of(&row.archive),
-            milliseconds(row.first_seconds),
-            of(&row.text),
-            times(row.loaded_ratio()),
+            inside.rows.to_string(),
+            of(&inside.archive),
+            milliseconds(inside.first_seconds),
+            of(&inside.text),
+            times(inside.ratio()),
             of(&row.command),
             of(&row.pipeline),
             times(row.command_ratio()),
             or_dash(row.viewed.as_ref().map(of)),
             or_dash(row.viewed_ratio().map(times)),
-            or_dash(peak),
+            peak(&row.command),
         ];
         if has_duckdb {
             let told = row.duckdb;
@@ -91,20 +101,45 @@ fn tasks(result: &CorpusResult) -> Table {
     table
 }
 
+/// Every task a row: the commands alone.
+fn commands(result: &CorpusResult) -> Table {
+    let mut table =
+        Table::new(["", "(b) ms", "(d) ms", "d/b", "(b) CPU ms", "(d) CPU ms", "peak MiB"]);
+    for row in &result.tasks {
+        table.row([
+            row.task.name().to_owned(),
+            milliseconds(row.command.seconds),
+            milliseconds(row.pipeline.seconds),
+            times(row.command_ratio()),
+            or_dash(row.command.user_seconds.map(milliseconds)),
+            or_dash(row.pipeline.user_seconds.map(milliseconds)),
+            peak(&row.command),
+        ]);
+    }
+    table
+}
+
+fn peak(cost: &Cost) -> String {
+    or_dash(cost.peak_bytes.map(|bytes| format!("{:.0}", bytes as f64 / MIB)))
+}
+
 /// Every task a row: what it must move, and how long that takes.
 fn limits(result: &CorpusResult, bandwidth: f64) -> Table {
     let mut table = Table::new(["", "read MB", "written MB", "limit ms", "(a) ms", "a/limit"]);
-    for row in &result.tasks {
-        let seconds = row.limit.seconds(bandwidth);
-        table.row([
-            row.task.name().to_owned(),
-            format!("{:.1}", row.limit.read_bytes as f64 / MB),
-            format!("{:.1}", row.limit.written_bytes as f64 / MB),
+    let inside = |(task, inside): (_, Option<&InsideResult>)| {
+        let InsideResult { limit, archive, .. } = inside?;
+        let seconds = limit.seconds(bandwidth);
+        Some([
+            task,
+            format!("{:.1}", limit.read_bytes as f64 / MB),
+            format!("{:.1}", limit.written_bytes as f64 / MB),
             milliseconds(seconds),
-            milliseconds(row.archive.seconds),
-            times(row.archive.seconds / seconds),
-        ]);
-    }
+            milliseconds(archive.seconds),
+            times(archive.seconds / seconds),
+        ])
+    };
+    let tasks = result.tasks.iter().map(|row| (row.task.name().to_owned(), row.inside.as_ref()));
+    tasks.filter_map(inside).for_each(|row| table.row(row));
     table
 }
 
@@ -139,10 +174,12 @@ fn checks(result: &CorpusResult) -> Table {
 }
 
 /// The tables that a corpus has, each with what it is about.
-fn tables(result: &CorpusResult, bandwidth: f64) -> Vec<(&'static str, Table)> {
+fn tables(result: &CorpusResult, bandwidth: Option<f64>) -> Vec<(&'static str, Table)> {
     let mut tables = Vec::new();
     if !result.tasks.is_empty() {
         tables.push(("", tasks(result)));
+    }
+    if let (Some(bandwidth), false) = (bandwidth, result.tasks.is_empty()) {
         tables.push(("Distance to the limit:", limits(result, bandwidth)));
     }
     if !result.strategies.is_empty() {
@@ -155,7 +192,7 @@ fn tables(result: &CorpusResult, bandwidth: f64) -> Vec<(&'static str, Table)> {
 }
 
 /// A corpus on a terminal.
-pub fn corpus(result: &CorpusResult, bandwidth: f64) -> String {
+pub fn corpus(result: &CorpusResult, bandwidth: Option<f64>) -> String {
     let mut text = format!("{}\n{}\n", title(result), view(result));
     for (about, table) in tables(result, bandwidth) {
         let gap = if about.is_empty() { "" } else { "\n" };
@@ -169,7 +206,7 @@ fn medians(medians: &[Medians]) -> Table {
     for row in medians {
         table.row([
             row.task.name().to_owned(),
-            times(row.loaded),
+            or_dash(row.loaded.map(times)),
             times(row.command),
             or_dash(row.viewed.map(times)),
         ]);
@@ -185,11 +222,9 @@ fn corpora(run: &AnalyticsRun) -> String {
 fn conditions(run: &AnalyticsRun) -> String {
     let threads = counted(run.threads, "thread", "threads");
     let load = run.load.map(|load| format!("; load of the machine before: {load:.2}"));
-    format!(
-        "{threads} on both sides, which read memory at {:.1} GB/s{}",
-        run.bandwidth / 1e9,
-        load.unwrap_or_default()
-    )
+    let bandwidth =
+        run.bandwidth.map(|bytes| format!(", which read memory at {:.1} GB/s", bytes / 1e9));
+    format!("{threads} on both sides{}{}", bandwidth.unwrap_or_default(), load.unwrap_or_default())
 }
 
 fn no_bars() -> String {
@@ -210,7 +245,7 @@ pub fn markdown(run: &AnalyticsRun) -> String {
     let mut text = format!("# Analytics, {}\n\n{}", run.date, machine(&run.machine, &run.command));
     text += &format!("- {}\n\n", conditions(run));
     text += "Sequences have 3 terms. Times are medians of turns that the contenders took in this run; all files \
-             were read once before.\n\n\
+             were read once before. Where zstd is a library in tadoc-bench, that decompresses for (d).\n\n\
              - (a) the task on a loaded archive, all rows made and counted; first: the first one on a \
              view, which has the counts of its root already\n\
              - (b) `tadoc TASK ARCHIVE --format tsv -o /dev/null`, the whole process; peak is its resident memory\n\
@@ -280,7 +315,7 @@ mod tests {
             machine,
             threads: 2,
             load: Some(0.25),
-            bandwidth: 10e9,
+            bandwidth: Some(10e9),
             medians: medians(&corpora),
             bars: check(&corpora),
             corpora,

@@ -18,8 +18,8 @@ pub struct AnalyticsRun {
     pub threads: usize,
     /// How many programs ran on average in the minute before: figures of a busy machine say little.
     pub load: Option<f64>,
-    /// Bytes of memory read in a second by that many threads.
-    pub bandwidth: f64,
+    /// Bytes of memory read in a second by that many threads; nothing where commands alone were measured.
+    pub bandwidth: Option<f64>,
     pub corpora: Vec<CorpusResult>,
     pub medians: Vec<Medians>,
     pub bars: Vec<Bar>,
@@ -34,7 +34,8 @@ pub struct CorpusResult {
     pub archive_bytes: u64,
     /// Where the compressed tar has been measured.
     pub tar_bytes: Option<u64>,
-    pub view: ViewResult,
+    /// Of the loaded archive, where one has been measured.
+    pub view: Option<ViewResult>,
     pub tasks: Vec<TaskResult>,
     pub strategies: Vec<StrategyResult>,
     pub checks: Vec<CheckResult>,
@@ -87,28 +88,43 @@ impl Cost {
 #[derive(Debug, Clone, Serialize)]
 pub struct TaskResult {
     pub task: TaskName,
+    /// Where more than commands have been measured.
+    #[serde(flatten)]
+    pub inside: Option<InsideResult>,
+    /// (b) The command, from the archive's file to rows.
+    pub command: Cost,
+    /// (b') The same with the view stored beside the archive.
+    pub viewed: Option<Cost>,
+    /// (d) From the compressed tar to rows.
+    pub pipeline: Cost,
+    pub duckdb: Option<DuckDbResult>,
+}
+
+/// A task on what is in memory.
+#[derive(Debug, Clone, Serialize)]
+pub struct InsideResult {
     pub rows: u64,
     /// The first answer on a view, which counts its root.
     pub first_seconds: f64,
     /// (a) On a loaded archive.
     pub archive: Cost,
-    /// (b) The command, from the archive's file to rows.
-    pub command: Cost,
-    /// (b') The same with the view stored beside the archive.
-    pub viewed: Option<Cost>,
     /// (c) On text in memory.
     pub text: Cost,
-    /// (d) From the compressed tar to rows.
-    pub pipeline: Cost,
-    pub duckdb: Option<DuckDbResult>,
     /// What must be read and written, whatever way the task goes.
     pub limit: Limit,
 }
 
-impl TaskResult {
+impl InsideResult {
     /// c/a: how much faster the loaded archive is than text in memory.
-    pub fn loaded_ratio(&self) -> f64 {
+    pub fn ratio(&self) -> f64 {
         self.text.seconds / self.archive.seconds
+    }
+}
+
+impl TaskResult {
+    /// c/a, where it has been measured.
+    pub fn loaded_ratio(&self) -> Option<f64> {
+        Some(self.inside.as_ref()?.ratio())
     }
 
     /// d/b: how much faster the command is than decompressing and counting.
@@ -180,7 +196,7 @@ pub struct CheckResult {
 pub struct Medians {
     pub task: TaskName,
     /// c/a.
-    pub loaded: f64,
+    pub loaded: Option<f64>,
     /// d/b.
     pub command: f64,
     /// d/b'.
@@ -211,7 +227,7 @@ pub fn medians(corpora: &[CorpusResult]) -> Vec<Medians> {
     let of = |task| {
         Some(Medians {
             task,
-            loaded: median_of(&ratios(corpora, task, |result| Some(result.loaded_ratio())))?,
+            loaded: median_of(&ratios(corpora, task, TaskResult::loaded_ratio)),
             command: median_of(&ratios(corpora, task, |result| Some(result.command_ratio())))?,
             viewed: median_of(&ratios(corpora, task, TaskResult::viewed_ratio)),
         })
@@ -232,15 +248,17 @@ pub mod tests {
         let [archive, command, viewed, text, pipeline] = milliseconds.map(cost);
         TaskResult {
             task,
-            rows: 10,
-            first_seconds: 0.1,
-            archive,
+            inside: Some(InsideResult {
+                rows: 10,
+                first_seconds: 0.1,
+                archive,
+                text,
+                limit: Limit { read_bytes: 4_000_000, written_bytes: 1_000_000 },
+            }),
             command: Cost { peak_bytes: Some(80_000_000), ..command },
             viewed: Some(viewed),
-            text,
             pipeline,
             duckdb: None,
-            limit: Limit { read_bytes: 4_000_000, written_bytes: 1_000_000 },
         }
     }
 
@@ -261,7 +279,7 @@ pub mod tests {
             text_bytes,
             archive_bytes: 1_000_000,
             tar_bytes: Some(1_100_000),
-            view,
+            view: Some(view),
             tasks,
             strategies: Vec::new(),
             checks: Vec::new(),
@@ -271,7 +289,7 @@ pub mod tests {
     #[test]
     fn ratios_are_above_one_where_the_archive_is_faster() {
         let result = task(TaskName::Sort, [2.0, 20.0, 5.0, 50.0, 100.0]);
-        assert_eq!(result.loaded_ratio(), 25.0);
+        assert_eq!(result.loaded_ratio(), Some(25.0));
         assert_eq!(result.command_ratio(), 5.0);
         assert_eq!(result.viewed_ratio(), Some(20.0));
         assert_eq!(TaskResult { viewed: None, ..result }.viewed_ratio(), None);
@@ -287,7 +305,7 @@ pub mod tests {
             corpus("d", 1, vec![]),
         ];
         let expected =
-            Medians { task: TaskName::Sort, loaded: 6.0, command: 3.0, viewed: Some(3.0) };
+            Medians { task: TaskName::Sort, loaded: Some(6.0), command: 3.0, viewed: Some(3.0) };
         assert_eq!(medians(&corpora), [expected]);
         assert_eq!(medians(&corpora[3..]), []);
     }

@@ -57,13 +57,21 @@ pub struct EditBench {
     #[arg(long, value_name = "N", default_value_t = 10_000, value_parser = clap::value_parser!(u64).range(1..))]
     batch: u64,
 
-    /// How often tasks are asked and archives compressed
+    /// How often tasks are asked, archives compressed, and batches of reads and edits run
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
 
     /// Bytes that are streamed in, of the second half of the corpus at most
     #[arg(long, value_name = "SIZE", default_value = "512MB", value_parser = units::parse_size)]
     ingest: u64,
+
+    /// Measure the first so many bytes of each corpus
+    #[arg(long, value_name = "SIZE", value_parser = units::parse_size, conflicts_with = "archives")]
+    first: Option<u64>,
+
+    /// Measure the batches of reads and edits alone
+    #[arg(long)]
+    mixed_only: bool,
 
     /// Stream nothing
     #[arg(long)]
@@ -99,11 +107,19 @@ struct CorpusResult {
     name: String,
     text_bytes: u64,
     archive_bytes: u64,
+    mixed: Vec<Mixed>,
+    /// Where more than those was measured.
+    #[serde(flatten)]
+    edited: Option<EditedResult>,
+}
+
+/// An archive that was edited, and what it costs afterwards.
+#[derive(Debug, Serialize)]
+struct EditedResult {
     inserts: Edits,
     appends: Edits,
     /// Opening the archive with all inserts behind it, and making all its grammars.
     open_seconds: f64,
-    mixed: Vec<Mixed>,
     tasks: Vec<TaskTimes>,
     again: Again,
     ingest: Option<Ingest>,
@@ -145,13 +161,16 @@ impl EditBench {
         let preparation = Preparation {
             tadoc: paths::tadoc()?,
             archives: self.archives.clone(),
-            tars: None,
-            zstd_level: 3,
+            ..Preparation::default()
         };
         let load = machine::load();
         let mut corpora = Vec::new();
         for folder in corpus::find(&self.corpora, &paths::corpora())? {
-            let corpus = Corpus::open(&folder)?;
+            let mut corpus = Corpus::open(&folder)?;
+            if let Some(bytes) = self.first {
+                let first = paths::work("edit/first")?.join(&corpus.name);
+                corpus = corpus.beginning(bytes, &first)?;
+            }
             let archive = preparation.archive(&corpus)?;
             corpus.warm_up(std::slice::from_ref(&archive))?;
             let result = self.measure(&corpus, &archive)?;
@@ -173,6 +192,28 @@ impl EditBench {
     fn measure(&self, corpus: &Corpus, archive: &Path) -> Result<CorpusResult> {
         let work = paths::work("edit")?;
         let drawn = Drawn::new(corpus)?;
+        eprintln!("{}: reads and edits", corpus.name);
+        let mixed = mixed::measure(archive, &drawn, &work, self.seed, self.rounds)?;
+        let edited = match self.mixed_only {
+            true => None,
+            false => Some(self.measure_edited(corpus, archive, &drawn, &work)?),
+        };
+        Ok(CorpusResult {
+            name: corpus.name.clone(),
+            text_bytes: corpus.bytes(),
+            archive_bytes: fs::metadata(archive)?.len(),
+            mixed,
+            edited,
+        })
+    }
+
+    fn measure_edited(
+        &self,
+        corpus: &Corpus,
+        archive: &Path,
+        drawn: &Drawn,
+        work: &Path,
+    ) -> Result<EditedResult> {
         let copy = |name: &str| -> Result<PathBuf> {
             let path = work.join(name);
             fs::copy(archive, &path).context("copying the archive")?;
@@ -180,7 +221,7 @@ impl EditBench {
         };
         let appended = copy("appended.tdc")?;
         eprintln!("{}: {} appends", corpus.name, self.appends);
-        let appends = self.edit(&appended, &drawn, self.appends, |editor, random, text| {
+        let appends = self.edit(&appended, drawn, self.appends, |editor, random, text| {
             let document = random.below(editor.document_count() as u64) as u32;
             Ok(editor.edit(&Edit::Append { document, text })?)
         })?;
@@ -188,13 +229,11 @@ impl EditBench {
         let edited = copy("edited.tdc")?;
         eprintln!("{}: {} inserts", corpus.name, self.inserts);
         let places = Places::new(archive)?;
-        let inserts = self.edit(&edited, &drawn, self.inserts, |editor, random, text| {
+        let inserts = self.edit(&edited, drawn, self.inserts, |editor, random, text| {
             let (document, offset) = places.draw(random);
             Ok(editor.edit(&Edit::Insert { document, offset, text })?)
         })?;
-        let (again, recompressed) = self.compress_again(corpus, &edited, &work)?;
-        eprintln!("{}: reads and edits", corpus.name);
-        let mixed = mixed::measure(archive, &drawn, &work, self.seed)?;
+        let (again, recompressed) = self.compress_again(corpus, &edited, work)?;
         eprintln!("{}: tasks", corpus.name);
         let start = Instant::now();
         let opened = tadoc_engine::Corpus::open(&edited)?;
@@ -206,21 +245,10 @@ impl EditBench {
             true => None,
             false => {
                 eprintln!("{}: streaming", corpus.name);
-                Some(Ingest::measure(corpus, self.ingest, &work)?)
+                Some(Ingest::measure(corpus, self.ingest, work)?)
             }
         };
-        Ok(CorpusResult {
-            name: corpus.name.clone(),
-            text_bytes: corpus.bytes(),
-            archive_bytes: fs::metadata(archive)?.len(),
-            inserts,
-            appends,
-            open_seconds,
-            mixed,
-            tasks,
-            again,
-            ingest,
-        })
+        Ok(EditedResult { inserts, appends, open_seconds, tasks, again, ingest })
     }
 
     /// Makes edits in batches, each of which is synced.

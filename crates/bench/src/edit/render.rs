@@ -1,6 +1,6 @@
 //! A run of `bench edit` as text.
 
-use super::{CorpusResult, EditRun, Edits};
+use super::{CorpusResult, EditRun, EditedResult, Edits};
 use crate::render;
 use crate::statistics::median;
 use crate::table::Table;
@@ -32,6 +32,26 @@ pub fn corpus(result: &CorpusResult) -> String {
         result.text_bytes as f64 / MB,
         result.archive_bytes as f64 / MB
     );
+    let mut mixed = Table::new(["reads and edits", "edits", "operations", "CPU s", "us each"]);
+    for batch in &result.mixed {
+        mixed.row([
+            format!("index {}", batch.index),
+            format!("{} %", batch.edits_in_100),
+            batch.operations.to_string(),
+            format!("{:.2}", batch.cpu_seconds),
+            format!("{:.1}", batch.cpu_seconds * 1e6 / batch.operations as f64),
+        ]);
+    }
+    text += &mixed.markdown();
+    if let Some(edited) = &result.edited {
+        text += &format!("\n{}", edited_text(edited));
+    }
+    text
+}
+
+/// An archive that was edited.
+fn edited_text(result: &EditedResult) -> String {
+    let mut text = String::new();
     let mut edits = Table::new([
         "",
         "edits",
@@ -53,17 +73,6 @@ pub fn corpus(result: &CorpusResult) -> String {
         "\nOpening the archive with all inserts behind it: {:.2} s.\n\n",
         result.open_seconds
     );
-    let mut mixed = Table::new(["reads and edits", "edits", "operations", "CPU s", "us each"]);
-    for batch in &result.mixed {
-        mixed.row([
-            format!("index {}", batch.index),
-            format!("{} %", batch.edits_in_100),
-            batch.operations.to_string(),
-            format!("{:.2}", batch.cpu_seconds),
-            format!("{:.1}", batch.cpu_seconds * 1e6 / batch.operations as f64),
-        ]);
-    }
-    text += &format!("{}\n", mixed.markdown());
     let mut tasks = Table::new([
         "task",
         "before",

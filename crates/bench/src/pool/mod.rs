@@ -21,7 +21,7 @@ use clap::Args;
 
 use self::result::{PoolCosts, PoolRun, TaskResult};
 use crate::analytics::check::{self, CheckResult};
-use crate::analytics::prepare::{Files, Preparation};
+use crate::analytics::prepare::{Files, Needs, Preparation};
 use crate::analytics::turns::take_turns;
 use crate::corpus::Corpus;
 use crate::machine::{self, Machine};
@@ -71,11 +71,11 @@ impl Pool {
         let preparation = Preparation {
             tadoc: paths::tadoc()?,
             archives: self.archives.clone(),
-            tars: None,
             zstd_level: 1,
+            ..Preparation::default()
         };
         let setting = Setting {
-            files: preparation.make(&corpus, false)?,
+            files: preparation.make(&corpus, Needs { tar: false, viewed: true, text: true })?,
             tadoc: preparation.tadoc,
             this: std::env::current_exe().context("finding this program")?,
             pool: paths::work("pool")?.join(format!("{}.pool", corpus.name)),
