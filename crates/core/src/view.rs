@@ -49,8 +49,9 @@ impl Terms {
         let Some(length) = u32::try_from(terms.ends.len()).ok().filter(|_| fits) else {
             return Err(Error::malformed("the ends of terms do not fit their bytes"));
         };
-        let numbers = (1..length).into_par_iter().with_min_len(CHECKED_AT_ONCE);
-        let wrong = numbers.find_any(|&term| terms.get(term - 1) >= terms.get(term));
+        let (numbers, texts) = ((1..length).into_par_iter(), terms.texts());
+        let is_wrong = |&term: &u32| texts.get(term - 1) >= texts.get(term);
+        let wrong = numbers.with_min_len(CHECKED_AT_ONCE).find_any(is_wrong);
         match wrong {
             Some(term) => Err(Error::malformed(format!("term {term} is not above the one before"))),
             None => Ok(terms),
@@ -373,7 +374,9 @@ fn sum_lengths(grammar: &Grammar, part: &Part, levels: &[u32], lengths: &mut [u6
                 add_length(sum, length)
             })
         };
-        let chunks = own.par_chunks_mut(SUMMED_RULES).zip((start..end).into_par_iter().step_by(SUMMED_RULES));
+        let chunks = own
+            .par_chunks_mut(SUMMED_RULES)
+            .zip((start..end).into_par_iter().step_by(SUMMED_RULES));
         chunks.try_for_each(|(lengths, first)| {
             for (rule, length) in (first..).zip(lengths) {
                 *length = sum_of(rule)?;

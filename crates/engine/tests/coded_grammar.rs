@@ -59,7 +59,7 @@ fn rules_and_root_are_those_of_the_grammar() {
         let other = |symbol: u32| symbol.wrapping_mul(7) ^ 5;
         let mut root = Vec::new();
         let taken = coded.replace_root::<_, Error>(
-            &other,
+            other,
             &|start, chunk| (start, chunk.to_vec()),
             &mut |chunks| {
                 for (start, chunk) in chunks {
@@ -81,7 +81,7 @@ fn an_error_of_who_takes_ends_it() {
     let archive = archive(folder.path(), &[text(120_000, 3)], Level::Fast);
     let coded = archive.coded_grammar(0).unwrap().unwrap();
     let mut calls = 0;
-    let taken = coded.replace_root(&|symbol| symbol, &|_, _| (), &mut |_: Vec<()>| {
+    let taken = coded.replace_root(|symbol| symbol, &|_, _| (), &mut |_: Vec<()>| {
         calls += 1;
         Err(Error::malformed("enough"))
     });

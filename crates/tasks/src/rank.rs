@@ -24,6 +24,8 @@ const LOW: usize = 128;
 const CLASSES: usize = LOW + 64;
 /// Rows of an operation take this part of the memory that the work may take.
 const PART_OF_MEMORY: u64 = 16;
+/// About so many operations share rows, for threads to have something to do.
+const LEAST_OPERATIONS: u64 = 4;
 /// Rows of an operation: at least, and at most.
 const ROWS_AT_ONCE: std::ops::RangeInclusive<u64> = 1 << 14..=1 << 22;
 
@@ -60,7 +62,10 @@ pub fn rank<K: Key>(
     let sizes: [u64; CLASSES] =
         std::array::from_fn(|class| of_stretches.iter().map(|sizes| sizes[class]).sum());
     let row_bytes = size_of::<(u64, K)>() as u64;
+    // Every operation goes over all counts, so there are few unless memory wants more.
+    let few = sizes.iter().sum::<u64>() / LEAST_OPERATIONS;
     let most = (work.memory() / PART_OF_MEMORY / row_bytes)
+        .min(few)
         .clamp(*ROWS_AT_ONCE.start(), *ROWS_AT_ONCE.end());
     let operations = operations(&sizes, most, top.map_or(u64::MAX, |top| top as u64));
     let are_rows = |_, block: Block<'_>| {

@@ -503,7 +503,10 @@ fn explanations_go_to_standard_error() {
         assert!(line("strategy").contains(": "), "{stderr}");
         let count = |title: &str| line(title).replace(',', "").parse::<usize>().unwrap();
         assert_eq!(count("rows"), plain.text().lines().count());
-        assert!(count("words") > count("terms") && count("documents") == documents.len(), "{stderr}");
+        assert!(
+            count("words") > count("terms") && count("documents") == documents.len(),
+            "{stderr}"
+        );
         // Counts of words are in the archive.
         let counts_only = ["word-count", "sort"].contains(&command[0]);
         assert_eq!(line("grammar").starts_with("not needed"), counts_only, "{stderr}");

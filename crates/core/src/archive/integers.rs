@@ -106,6 +106,11 @@ pub(super) fn read_as<T>(
     Ok(Counted::new(values, share))
 }
 
+/// Passes over a list.
+pub(super) fn pass_over(reader: &mut Reader<'_>) -> Result<()> {
+    open(reader).map(drop)
+}
+
 /// How many integers there are, what they are decoded with, and their stream; `None` if there are none.
 fn open<'s>(reader: &mut Reader<'s>) -> Result<Option<(u64, DecodingTable, &'s [u8])>> {
     let length = reader.varint()?;

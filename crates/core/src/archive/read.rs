@@ -11,7 +11,7 @@ use memmap2::Mmap;
 use rayon::prelude::*;
 
 use super::container::{HEADER_BYTES, Header, Kind, Section, checksum, number_of, parse_table};
-use super::dictionary::Dictionary;
+use super::dictionary::{Dictionary, Tokens};
 use super::documents::{self, DocumentTable};
 use super::grammar::{self, CodedGrammar, OpenedGrammar, Symbols};
 use super::info::{self, Summary};
@@ -357,6 +357,15 @@ impl Archive {
         Ok(dictionary)
     }
 
+    /// The words of a segment without their forms, unpacked on all threads: for who needs no tokens.
+    pub fn words(&self, segment: usize) -> Result<Tokens> {
+        let section = self.section(Kind::DICT, Some(number_of(segment)))?;
+        let info = &self.summary.segments[segment];
+        let words = Dictionary::words_alone(&section, &self.budget, info.text_bytes)?;
+        self.check_figures(segment, [words.len() as u64], |info| [info.words])?;
+        Ok(words)
+    }
+
     /// How often each word of a segment occurs, if that is stored. On all threads, without its grammar.
     pub fn word_counts(&self, segment: usize) -> Result<Option<Counted<SpillVec<u64>>>> {
         let number = Some(number_of(segment));
@@ -433,7 +442,8 @@ impl Archive {
         let (symbols, opened) = rayon::join(
             || self.section(Kind::SYMB, number),
             || {
-                let (items, root) = (self.section(Kind::ITEM, number)?, self.section(Kind::ROOT, number)?);
+                let (items, root) =
+                    (self.section(Kind::ITEM, number)?, self.section(Kind::ROOT, number)?);
                 OpenedGrammar::open(&items, &root, &self.budget)
             },
         );

@@ -166,26 +166,37 @@ impl Grammar {
             position,
             limit: limit.into(),
         };
-        let beyond = self.symbols.par_chunks(CHECKED_AT_ONCE).enumerate().find_map_first(
-            |(number, chunk)| {
-                let offset = chunk.iter().position(|&symbol| symbol >= limit)?;
-                Some(number * CHECKED_AT_ONCE + offset)
-            },
-        );
-        if let Some(position) = beyond {
-            return Err(unknown(position, self.symbols[position]));
-        }
-        // A rule may use tokens and the rules above itself.
-        let wrong_in = |rule: u32| {
-            let own = self.token_count + rule;
-            let mut body = self.body(rule).iter();
-            let wrong = body.find(|&&symbol| symbol >= self.token_count && symbol <= own)?;
-            Some((rule, wrong - self.token_count))
+        let beyond = |symbols: &[u32]| {
+            symbols.par_chunks(CHECKED_AT_ONCE).enumerate().find_map_first(|(number, chunk)| {
+                // Looking whether there is one is quicker than looking where.
+                let highest = chunk.iter().fold(0, |highest, &symbol| highest.max(symbol));
+                (highest >= limit).then_some(number * CHECKED_AT_ONCE)
+            })
         };
-        let rules = self.rule_count();
+        // A rule may use tokens and the rules above itself.
+        let (rules, slices) = (self.rule_count(), self.slices());
+        let is_wrong = |rule: u32| {
+            let own = self.token_count + rule;
+            slices.body(rule).iter().fold(false, |is_wrong, &symbol| {
+                is_wrong | (symbol >= self.token_count && symbol <= own) | (symbol >= limit)
+            })
+        };
         let wrong = (0..rules.div_ceil(RULES_AT_ONCE)).into_par_iter().find_map_first(|number| {
             let first = number * RULES_AT_ONCE;
-            (first..rules.min(first.saturating_add(RULES_AT_ONCE))).find_map(wrong_in)
+            (first..rules.min(first.saturating_add(RULES_AT_ONCE))).find(|&rule| is_wrong(rule))
+        });
+        // What is wrong is looked for anew, from the first symbol on.
+        if wrong.is_some() || beyond(self.root()).is_some() {
+            let position = self.symbols.iter().position(|&symbol| symbol >= limit);
+            if let Some(position) = position {
+                return Err(unknown(position, self.symbols[position]));
+            }
+        }
+        let wrong = wrong.map(|rule| {
+            let own = self.token_count + rule;
+            let mut body = slices.body(rule).iter();
+            let child = body.find(|&&symbol| symbol >= self.token_count && symbol <= own);
+            (rule, child.map_or(rule, |child| child - self.token_count))
         });
         match wrong {
             Some((rule, child)) => Err(GrammarError::NotTopological { rule, child }),

@@ -25,7 +25,6 @@ use tadoc_core::archive::{CodedGrammar, open_view, write_view};
 use tadoc_core::{Counted, Grammar, Network, Part, Share, Spill, SpillVec, Terms, View, usize_of};
 
 use self::segment::Source;
-use self::terms::Numbered;
 use crate::analyzer::Analyzer;
 use crate::corpus::Corpus;
 use crate::error::{Error, Result};
@@ -221,7 +220,7 @@ struct Input<'c> {
 
 enum Of<'c> {
     Segment(&'c Corpus, usize),
-    /// The same, of which only the counts of its words are read.
+    /// A segment by its number in the archive, of which only words and their counts are read.
     Counts(&'c Corpus, usize, Counted<SpillVec<u64>>),
     View(Box<View>),
 }
@@ -236,14 +235,12 @@ fn undocumented(corpus: &Corpus, stored: Option<View>) -> Result<Vec<Input<'_>>>
     let segments = (0..corpus.summary().segments.len()).into_par_iter();
     segments
         .map(|segment| {
-            let counts = match corpus.stored_segment(segment) {
-                Some(stored) => corpus.archive().word_counts(stored)?,
-                None => None,
-            };
-            Ok(input(match counts {
-                Some(counts) => Of::Counts(corpus, segment, counts),
-                None => Of::Segment(corpus, segment),
-            }))
+            if let Some(stored) = corpus.stored_segment(segment)
+                && let Some(counts) = corpus.archive().word_counts(stored)?
+            {
+                return Ok(input(Of::Counts(corpus, stored, counts)));
+            }
+            Ok(input(Of::Segment(corpus, segment)))
         })
         .collect()
 }
@@ -286,8 +283,9 @@ impl Input<'_> {
     fn text_bytes(&self) -> u64 {
         match &self.of {
             Of::View(view) => view.network().grammar().symbols().len() as u64,
-            Of::Segment(corpus, segment) | Of::Counts(corpus, segment, _) => {
-                corpus.summary().segments[*segment].text_bytes
+            Of::Segment(corpus, segment) => corpus.summary().segments[*segment].text_bytes,
+            Of::Counts(corpus, stored, _) => {
+                corpus.archive().summary().segments[*stored].text_bytes
             }
         }
     }
@@ -309,14 +307,17 @@ impl Input<'_> {
                 let spill = view.network().grammar().spill();
                 Ok(terms::of_view(view.terms(), analyzer, &spill))
             }
-            Of::Segment(corpus, segment) | Of::Counts(corpus, segment, _) => {
+            Of::Segment(corpus, segment) => {
                 let dictionary = corpus.dictionary(*segment)?;
                 let text_bytes = corpus.summary().segments[*segment].text_bytes;
-                let numbered = match self.of {
-                    Of::Counts(..) => Numbered::Words,
-                    _ => Numbered::Tokens,
-                };
-                terms::of_segment(&dictionary, analyzer, text_bytes, numbered)
+                terms::of_tokens(&dictionary, analyzer, text_bytes)
+            }
+            Of::Counts(corpus, stored, counts) => {
+                let words = corpus.archive().words(*stored)?;
+                let (terms, of_words) = terms::of_words(words, analyzer, corpus.budget())?;
+                // As many as the counts, which are those of words.
+                let own = || corpus.budget().spill().collect((0..).take(counts.len()));
+                Ok((terms, of_words.unwrap_or_else(own)))
             }
         }
     }

@@ -10,6 +10,7 @@
 
 use rayon::prelude::*;
 use tadoc_core::SpillVec;
+use tadoc_core::grammar::Slices as GrammarSlices;
 
 use super::segment::{RULES_AT_ONCE, Source};
 use super::{NONE, ViewRows, add};
@@ -44,6 +45,12 @@ struct Slots<'s> {
     first: usize,
     slots: &'s [Slot],
     long: &'s [u32],
+}
+
+/// What stands for a rule, and for how many symbols of its body there is anything.
+struct Short {
+    slot: Slot,
+    left: u64,
 }
 
 /// What stands for some rules: long replacements, and which rules stay.
@@ -132,6 +139,37 @@ impl Replacements {
         self.slots().append(source, row, into);
     }
 
+    /// Appends new symbols, and what stands for rule `symbol - several` where one is not below
+    /// `several`.
+    #[inline]
+    pub(super) fn write_out(&self, row: &[u32], several: u32, into: &mut Vec<u32>) {
+        let slots = self.slots();
+        for row in row.chunks(FETCHED) {
+            let mut fetched = [[0_u32; SLOT]; FETCHED];
+            for (slot, &symbol) in fetched.iter_mut().zip(row) {
+                // Both are looked up, as which it is cannot be predicted.
+                let rule = symbol.checked_sub(several);
+                let of_rule =
+                    slots.slots.get(rule.unwrap_or(0) as usize).copied().unwrap_or_default();
+                let own = [1, symbol, 0, 0];
+                *slot = std::hint::select_unpredictable(rule.is_some(), of_rule, own);
+            }
+            let mut written = [0_u32; (SLOT - 1) * (FETCHED + 1)];
+            let mut length = 0;
+            for slot in &fetched[..row.len()] {
+                if (slot[0] as usize) < SLOT {
+                    written[length..length + SLOT - 1].copy_from_slice(&slot[1..]);
+                    length += slot[0] as usize;
+                } else {
+                    into.extend_from_slice(&written[..length]);
+                    into.extend_from_slice(slots.symbols_of(slot));
+                    length = 0;
+                }
+            }
+            into.extend_from_slice(&written[..length]);
+        }
+    }
+
     /// Adds how often terms, and rules that stay, stand in the documents, out of how often the old
     /// symbols do.
     pub(super) fn count(
@@ -179,6 +217,30 @@ impl<'s> Slots<'s> {
         }
     }
 
+    /// What stands for a body of two symbols, as most are, if that is fewer symbols than a slot has.
+    #[inline]
+    fn short(self, source: &Source<'_>, grammar: GrammarSlices<'_>, body: &[u32]) -> Option<Short> {
+        let &[first, second] = body else { return None };
+        let of = |symbol: u32| match grammar.rule_of(symbol) {
+            None => {
+                let term = source.terms[symbol as usize];
+                [u32::from(term != NONE), term, 0, 0]
+            }
+            Some(rule) => self.slots[rule as usize - self.first],
+        };
+        let (first, second) = (of(first), of(second));
+        let (one, other) = (first[0] as usize, second[0] as usize);
+        if one + other >= SLOT {
+            return None;
+        }
+        // The second behind the first, whose places beyond its own are overwritten.
+        let mut symbols = [0; 2 * SLOT];
+        symbols[1..SLOT].copy_from_slice(&first[1..]);
+        symbols[1 + one..one + SLOT].copy_from_slice(&second[1..]);
+        let slot = [first[0] + second[0], symbols[1], symbols[2], symbols[3]];
+        Some(Short { slot, left: u64::from(one > 0) + u64::from(other > 0) })
+    }
+
     /// Appends the symbols that stand for those of a row; gives of how many there are any.
     #[inline]
     fn append(self, source: &Source<'_>, row: &[u32], into: &mut Vec<u32>) -> u64 {
@@ -220,12 +282,20 @@ fn write_out(
     first: usize,
     slots: &mut [Slot],
 ) -> Written {
+    let grammar = source.grammar.slices();
     let mut made = Written::default();
     let mut written: Vec<u32> = Vec::new();
     for (rule, slot) in (first..).zip(slots) {
         let Some(more_uses) = uses[rule].checked_sub(1) else { continue };
+        let body = grammar.body(rule as u32);
+        if let Some(short) = behind.short(source, grammar, body)
+            && (short.left <= 1 || u64::from(more_uses) * (short.left - 1) <= LEAST_GAIN)
+        {
+            *slot = short.slot;
+            continue;
+        }
         written.clear();
-        let length = behind.append(source, source.grammar.body(rule as u32), &mut written);
+        let length = behind.append(source, body, &mut written);
         let gain = u64::from(more_uses).saturating_mul(length.saturating_sub(1));
         if length > 1 && (gain > LEAST_GAIN || written.len() > LONGEST_WRITTEN_OUT) {
             made.kept.push(rule as u32);

@@ -108,17 +108,11 @@ impl Source<'_> {
                     kept[length] = symbol;
                     length += usize::from(symbol != NONE);
                 }
-                let mut rest = &kept[..length];
-                while let Some(at) = rest.iter().position(|&symbol| symbol >= several) {
-                    into.extend_from_slice(&rest[..at]);
-                    into.extend_from_slice(replacements.get(rest[at] - several));
-                    rest = &rest[at + 1..];
-                }
-                into.extend_from_slice(rest);
+                replacements.write_out(&kept[..length], several, into);
             }
         };
         let copy = |first: usize, row: &[u32]| copy_chunk(first, row, &document_starts, append);
-        coded.replace_root(&other, &copy, &mut |chunks: Vec<Chunk>| {
+        coded.replace_root(other, &copy, &mut |chunks: Vec<Chunk>| {
             let symbols: usize = chunks.iter().map(|chunk| chunk.symbols.len()).sum();
             share.grow((size_of::<u32>() * symbols) as u64, WHAT)?;
             append_chunks(&chunks, made)

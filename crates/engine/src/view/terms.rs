@@ -6,10 +6,10 @@
 //! memory, with 8 bytes each for where they end.
 
 use rayon::prelude::*;
-use tadoc_core::archive::Dictionary;
+use tadoc_core::archive::{Dictionary, Tokens};
 use tadoc_core::parallel::{Idle, for_each, map};
 use tadoc_core::view::Terms;
-use tadoc_core::{Spill, SpillVec, usize_of};
+use tadoc_core::{Budget, Spill, SpillVec, usize_of};
 
 use super::NONE;
 use crate::analyzer::Analyzer;
@@ -69,42 +69,45 @@ impl SegmentTerms {
     }
 }
 
-/// What the numbers of terms are wanted for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Numbered {
-    /// For each token of a dictionary.
-    Tokens,
-    /// For each word.
-    Words,
-}
-
-/// The terms of a segment, and for each token or word the term's number in it, or [`NONE`].
-pub(super) fn of_segment(
+/// The terms of a segment, and for each token the term's number in it, or [`NONE`].
+pub(super) fn of_tokens(
     dictionary: &Dictionary,
     analyzer: &Analyzer,
     text_bytes: u64,
-    numbered: Numbered,
 ) -> Result<(SegmentTerms, SpillVec<u32>)> {
-    let words = dictionary.words(text_bytes)?;
-    // For each token its term; for each term its number, and its bytes once more when all are merged.
+    // For each token its term.
     let tokens = u64::from(dictionary.token_count());
-    let _work = dictionary.budget().take(8 * tokens + 2 * words.joined().len() as u64, WHAT)?;
-    let spill = dictionary.budget().spill();
-    if analyzer.is_identity() {
-        let numbers = match numbered {
-            Numbered::Words => spill.collect(0..dictionary.word_count()),
-            Numbered::Tokens => dictionary.words_of_tokens(|word| word, NONE),
-        };
-        let (bytes, ends, _) = words.into_parts();
-        return Ok((SegmentTerms::new(Strings { bytes, ends }), numbers));
-    }
-    let count = dictionary.word_count();
-    let (terms, of_words) = analyze(count, |word| words.get(word), analyzer, spill);
-    let numbers = match numbered {
-        Numbered::Words => of_words,
-        Numbered::Tokens => dictionary.words_of_tokens(|word| of_words[word as usize], NONE),
+    let _work = dictionary.budget().take(8 * tokens, WHAT)?;
+    // Which word a token has is found beside the words.
+    let (words, words_of_tokens) = rayon::join(
+        || dictionary.words(text_bytes),
+        || dictionary.words_of_tokens(|word| word, NONE),
+    );
+    let (terms, of_words) = of_words(words?, analyzer, dictionary.budget())?;
+    let numbers = match of_words {
+        None => words_of_tokens,
+        Some(of_words) => dictionary.words_of_tokens(|word| of_words[word as usize], NONE),
     };
-    Ok((SegmentTerms::new(terms), numbers))
+    Ok((terms, numbers))
+}
+
+/// The terms of words in byte order, and for each word the term's number, or [`NONE`]; `None` where
+/// terms are the words.
+pub(super) fn of_words(
+    words: Tokens,
+    analyzer: &Analyzer,
+    budget: &Budget,
+) -> Result<(SegmentTerms, Option<SpillVec<u32>>)> {
+    // For each term its number, and its bytes once more when all are merged.
+    let _work = budget.take(2 * words.joined().len() as u64, WHAT)?;
+    if analyzer.is_identity() {
+        let (bytes, ends, _) = words.into_parts();
+        return Ok((SegmentTerms::new(Strings { bytes, ends }), None));
+    }
+    #[expect(clippy::cast_possible_truncation, reason = "words are numbered in 32 bits")]
+    let count = words.len() as u32;
+    let (terms, of_words) = analyze(count, |word| words.get(word), analyzer, budget.spill());
+    Ok((SegmentTerms::new(terms), Some(of_words)))
 }
 
 /// The terms that the terms of another view become, and for each its number, or [`NONE`].

@@ -33,8 +33,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 
-use tadoc_core::{Array, Steps};
 use tadoc_core::room::Room;
+use tadoc_core::{Array, Steps};
 
 pub use accumulate::{Adding, Counters, Counting};
 pub use append::{Append, Block, BlockBuilder, Blocks, CheckBlock, Sections, StoredBlocks};

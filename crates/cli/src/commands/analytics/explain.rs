@@ -135,7 +135,8 @@ fn bandwidth() -> u64 {
     let (from, mut to) = (vec![1_u8; bytes], vec![0_u8; bytes]);
     let mut copy = || {
         let start = Instant::now();
-        let chunks = to.par_chunks_mut(COPIED_A_THREAD / 8).zip(from.par_chunks(COPIED_A_THREAD / 8));
+        let chunks =
+            to.par_chunks_mut(COPIED_A_THREAD / 8).zip(from.par_chunks(COPIED_A_THREAD / 8));
         chunks.for_each(|(to, from)| to.copy_from_slice(from));
         start.elapsed().as_secs_f64()
     };

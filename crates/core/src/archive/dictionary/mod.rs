@@ -99,23 +99,44 @@ pub struct Dictionary {
 impl Dictionary {
     /// Reads the section without unpacking its blocks. O(words). What it takes, and all that is unpacked later, is of
     /// `budget`.
+    pub fn open(section: &[u8], budget: &Budget) -> Result<Self> {
+        let read_forms = |reader: &mut Reader<'_>, word_count: u32| {
+            let forms = integers::read_as(reader, budget, WHAT, Forms::from_number)?;
+            let (forms, _) = forms.into_parts();
+            if forms.len() != word_count as usize {
+                let found = forms.len();
+                return Err(reader.malformed(format!("forms of {found} words, not {word_count}")));
+            }
+            Ok(forms)
+        };
+        Self::open_with(section, budget, read_forms)
+    }
+
+    /// The words of a section, unpacked on all threads, without their forms; `limit` as for
+    /// [`Dictionary::tokens`].
+    pub(super) fn words_alone(section: &[u8], budget: &Budget, limit: u64) -> Result<Tokens> {
+        let pass_over_forms = |reader: &mut Reader<'_>, _| {
+            integers::pass_over(reader)?;
+            Ok(Vec::new())
+        };
+        Self::open_with(section, budget, pass_over_forms)?.words(limit)
+    }
+
     #[expect(
         clippy::cast_possible_truncation,
         reason = "words and separators together are checked to be 32 bits"
     )]
-    pub fn open(section: &[u8], budget: &Budget) -> Result<Self> {
+    fn open_with(
+        section: &[u8],
+        budget: &Budget,
+        read_forms: impl Fn(&mut Reader<'_>, u32) -> Result<Vec<Forms>>,
+    ) -> Result<Self> {
         let mut reader = Reader::new(section, "section DICT");
         let word_count = reader.bounded_u32(u32::MAX, "words")?;
         let separator_count = reader.bounded_u32(u32::MAX, "separators")?;
-        let forms = integers::read_as(&mut reader, budget, WHAT, Forms::from_number)?;
-        let (forms, _) = forms.into_parts();
+        let forms = read_forms(&mut reader, word_count)?;
         // The form of each word, every 64th token, and the blocks as they are.
         let share = budget.take(2 * forms.len() as u64 + section.len() as u64, WHAT)?;
-        if forms.len() != word_count as usize {
-            return Err(
-                reader.malformed(format!("forms of {} words, not {word_count}", forms.len()))
-            );
-        }
         let mut sampled_tokens = Vec::with_capacity(forms.len() / SAMPLE + 1);
         let mut tokens = 0_u64;
         for (word, form) in forms.iter().enumerate() {
@@ -435,14 +456,14 @@ impl Dictionary {
         let mut entries = unpacked.entries();
         let mut tokens = Tokens::default();
         let mut last = Vec::new();
-        let mut counted = 0;
+        let (mut counted, mut added) = (0, 0);
+        tokens.ends.reserve_exact(block.entries as usize);
         for entry in block.first_entry..block.first_entry + block.entries {
             let bytes = entries.advance()?;
             if entry == block.first_entry && !bytes.starts_with(&block.key) {
                 return Err(Error::malformed("section DICT: a block has the key of another one"));
             }
             let forms = self.forms.get(entry as usize).copied().unwrap_or(Forms::Bare);
-            let before = tokens.bytes.len();
             // As many forms as there are, the space of one, and where each ends.
             let most = forms.count() as usize * (bytes.len() + 1 + size_of::<u64>());
             if most > counted {
@@ -454,11 +475,16 @@ impl Dictionary {
             }
             counted -= most;
             push(&mut tokens, bytes, forms);
-            let added = (tokens.bytes.len() - before) as u64;
-            if total.fetch_add(added, Ordering::Relaxed) + added > limit {
-                return Err(too_long(limit));
+            let is_last = entry + 1 == block.first_entry + block.entries;
+            // What all threads add to is asked for now and then.
+            if is_last || tokens.bytes.len() - added >= COUNTED_AT_ONCE {
+                let more = (tokens.bytes.len() - added) as u64;
+                if total.fetch_add(more, Ordering::Relaxed) + more > limit {
+                    return Err(too_long(limit));
+                }
+                added = tokens.bytes.len();
             }
-            if entry + 1 == block.first_entry + block.entries {
+            if is_last {
                 last = bytes.to_vec();
             }
         }

@@ -169,7 +169,16 @@ impl OpenedGrammar {
         let rules = steps.measure("check of rules", bytes, rules)?.holding(share);
         let (section, rules) = (symbols, Arc::new(rules));
         let _work = work;
-        Ok(CodedGrammar { items, document_starts, root_length, blocks, section, rules, budget, _work })
+        Ok(CodedGrammar {
+            items,
+            document_starts,
+            root_length,
+            blocks,
+            section,
+            rules,
+            budget,
+            _work,
+        })
     }
 }
 
@@ -220,7 +229,7 @@ impl CodedGrammar {
     /// in order.
     pub fn replace_root<R: Send, E: From<Error> + Send>(
         mut self,
-        other: &(dyn Fn(u32) -> u32 + Sync),
+        other: impl Fn(u32) -> u32 + Sync,
         work: &(dyn Fn(usize, &[u32]) -> R + Sync),
         take: &mut dyn FnMut(Vec<R>) -> Result<(), E>,
     ) -> Result<(), E> {

@@ -52,31 +52,29 @@ impl Items {
         let count = usize_of(count);
         let classes = Model::read(&mut reader, item_class::COUNT)?.decoding_table();
         let steps = Model::read(&mut reader, item_class::STEPS)?.decoding_table();
-        let lengths: Vec<u64> =
+        let lengths_of_blocks: Vec<u64> =
             (0..count.div_ceil(BLOCK)).map(|_| reader.varint()).collect::<Result<_>>()?;
-        let streams: Vec<&[u8]> =
-            lengths.into_iter().map(|length| reader.take(length)).collect::<Result<_>>()?;
+        let streams = lengths_of_blocks.iter().map(|&length| reader.take(length));
+        let streams: Vec<&[u8]> = streams.collect::<Result<_>>()?;
         reader.finish()?;
 
         let spill = work.spill();
         let mut symbols = spill.filled(0_u32, count);
         let mut frequencies = spill.filled(0_u8, count);
         let mut rule_lengths = spill.filled(0_u32, count);
-        let of_blocks: Vec<(u32, u64)> = symbols
-            .par_chunks_mut(BLOCK)
-            .zip(frequencies.par_chunks_mut(BLOCK))
-            .zip(rule_lengths.par_chunks_mut(BLOCK))
-            .zip(streams)
-            .map(|(((symbols, frequencies), lengths), stream)| {
-                let rows = (symbols, frequencies, &mut *lengths);
-                let rules = decode_block(stream, &classes, &steps, token_count, rows)?;
-                let sum = lengths[..rules].iter().map(|&length| u64::from(length)).sum();
-                Ok((rules as u32, sum))
+        let models = Models { classes, steps, token_count };
+        let of_pairs: Vec<Vec<(u32, u64)>> = symbols
+            .par_chunks_mut(2 * BLOCK)
+            .zip(frequencies.par_chunks_mut(2 * BLOCK))
+            .zip(rule_lengths.par_chunks_mut(2 * BLOCK))
+            .zip(streams.par_chunks(2))
+            .map(|(((symbols, frequencies), lengths), streams)| {
+                decode_pair(&models, streams, symbols, frequencies, lengths)
             })
             .collect::<Result<_>>()?;
-        let mut before = Vec::with_capacity(of_blocks.len() + 1);
+        let mut before = Vec::with_capacity(lengths_of_blocks.len() + 1);
         let mut sums = (0_u32, 0_u64);
-        for (rules, symbols) in of_blocks {
+        for (rules, symbols) in of_pairs.into_iter().flatten() {
             before.push(sums);
             // No more rules than items; lengths have 32 bits.
             sums = (sums.0 + rules, sums.1.saturating_add(symbols));
@@ -108,11 +106,13 @@ impl Items {
     }
 
     /// Gives rules their numbers, the last one first, and checks that every token is there once.
-    #[expect(clippy::cast_possible_truncation, reason = "items are checked to be 32 bits in number")]
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "items are checked to be 32 bits in number"
+    )]
     fn number(&mut self) -> Result<()> {
         let end = self.symbols.len() as u32;
-        let seen: Vec<AtomicBool> =
-            (0..self.token_count).map(|_| AtomicBool::new(false)).collect();
+        let seen: Vec<AtomicBool> = (0..self.token_count).map(|_| AtomicBool::new(false)).collect();
         let of_blocks = self.symbols.par_chunks_mut(BLOCK).zip(&self.before);
         of_blocks.for_each(|(symbols, &(rules_before, _))| {
             let mut next_rule = end - rules_before;
@@ -126,9 +126,8 @@ impl Items {
             }
         });
         // There are as many as tokens, so one that comes twice leaves another one out.
-        let all = seen
-            .par_chunks(BLOCK)
-            .all(|seen| seen.iter().all(|seen| seen.load(Ordering::Relaxed)));
+        let all =
+            seen.par_chunks(BLOCK).all(|seen| seen.iter().all(|seen| seen.load(Ordering::Relaxed)));
         if all { Ok(()) } else { Err(self.token_that_comes_twice()) }
     }
 
@@ -189,45 +188,98 @@ impl Items {
 /// Stands for a rule among decoded items until it gets its number.
 const RULE: u32 = u32::MAX;
 
-/// Decodes a block; gives how many rules it introduces, whose lengths come first in their row.
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "classes are few, and a token is checked against their number"
-)]
-fn decode_block(
-    stream: &[u8],
-    classes: &DecodingTable,
-    steps: &DecodingTable,
+/// What all blocks are decoded with.
+struct Models {
+    classes: DecodingTable,
+    steps: DecodingTable,
     token_count: u32,
-    (symbols, frequencies, lengths): (&mut [u32], &mut [u8], &mut [u32]),
-) -> Result<usize> {
-    let mut decoder = Decoder::new(stream)?;
-    let mut previous = 0_i64;
-    let mut rules = 0;
-    for (symbol, frequency) in symbols.iter_mut().zip(frequencies) {
-        let (class, length_bits) = item_class::parts(decoder.class(classes));
-        match length_bits {
-            None => {
-                let step = decoder.class(steps);
-                let magnitude = i64::from(decoder.below_top_bit((step / 2).min(32) as u32));
-                previous += if step % 2 == 1 { -magnitude } else { magnitude };
-                if previous < 0 || previous >= i64::from(token_count) {
-                    return Err(Error::malformed(format!(
-                        "section ITEM: token {previous} of {token_count}"
-                    )));
-                }
-                *symbol = previous as u32;
-                *frequency = class as u8;
-            }
-            Some(bits) => {
-                *symbol = RULE;
-                *frequency = (FREQUENCY_CLASSES + class) as u8;
-                lengths[rules] = decoder.below_top_bit(bits).saturating_add(2);
-                rules += 1;
-            }
+}
+
+/// Decodes a block, and the one behind it if there is one; gives for each how many rules it
+/// introduces, whose lengths come first in their row, and the sum of these. Blocks take turns: while
+/// one waits for its last word, the other goes on.
+#[expect(clippy::cast_possible_truncation, reason = "blocks are small")]
+fn decode_pair(
+    models: &Models,
+    streams: &[&[u8]],
+    symbols: &mut [u32],
+    frequencies: &mut [u8],
+    lengths: &mut [u32],
+) -> Result<Vec<(u32, u64)>> {
+    let mut blocks: Vec<BlockDecoder<'_>> = streams
+        .iter()
+        .zip(symbols.chunks_mut(BLOCK))
+        .zip(frequencies.chunks_mut(BLOCK).zip(lengths.chunks_mut(BLOCK)))
+        .map(|((stream, symbols), (frequencies, lengths))| {
+            let decoder = Decoder::new(stream)?;
+            Ok(BlockDecoder { decoder, symbols, frequencies, lengths, previous: 0, rules: 0 })
+        })
+        .collect::<Result<_>>()?;
+    let mut alone = 0;
+    if let [first, second] = &mut blocks[..] {
+        for place in 0..second.symbols.len() {
+            first.step(models, place)?;
+            second.step(models, place)?;
+        }
+        alone = second.symbols.len();
+    }
+    if let Some(first) = blocks.first_mut() {
+        for place in alone..first.symbols.len() {
+            first.step(models, place)?;
         }
     }
-    decoder.finish()?;
-    Ok(rules)
+    let finish = |block: BlockDecoder<'_>| {
+        let lengths = &block.lengths[..block.rules];
+        let sum = lengths.iter().map(|&length| u64::from(length)).sum();
+        block.decoder.finish()?;
+        Ok((block.rules as u32, sum))
+    };
+    blocks.into_iter().map(finish).collect()
+}
+
+/// A block on its way.
+struct BlockDecoder<'a> {
+    decoder: Decoder<'a>,
+    symbols: &'a mut [u32],
+    frequencies: &'a mut [u8],
+    lengths: &'a mut [u32],
+    /// The last token, and how many rules there were.
+    previous: i64,
+    rules: usize,
+}
+
+impl BlockDecoder<'_> {
+    #[inline(always)]
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "classes are few, and a token is checked against their number"
+    )]
+    fn step(&mut self, models: &Models, place: usize) -> Result<()> {
+        let (class, length_bits) = item_class::parts(self.decoder.class(&models.classes));
+        match length_bits {
+            None => {
+                let step = self.decoder.class(&models.steps);
+                let magnitude = i64::from(self.decoder.below_top_bit((step / 2).min(32) as u32));
+                self.previous += if step % 2 == 1 { -magnitude } else { magnitude };
+                if self.previous < 0 || self.previous >= i64::from(models.token_count) {
+                    return Err(no_token(self.previous, models.token_count));
+                }
+                self.symbols[place] = self.previous as u32;
+                self.frequencies[place] = class as u8;
+            }
+            Some(bits) => {
+                self.symbols[place] = RULE;
+                self.frequencies[place] = (FREQUENCY_CLASSES + class) as u8;
+                self.lengths[self.rules] = self.decoder.below_top_bit(bits).saturating_add(2);
+                self.rules += 1;
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn no_token(token: i64, count: u32) -> Error {
+    Error::malformed(format!("section ITEM: token {token} of {count}"))
 }

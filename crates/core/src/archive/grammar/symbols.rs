@@ -240,12 +240,15 @@ impl Blocks {
         decode_two([start(first)?, start(first + 1)?], [last, behind])
     }
 
-    /// Puts other symbols in the place of those of the items.
-    pub(super) fn replace(&mut self, items: &mut Items, other: &(dyn Fn(u32) -> u32 + Sync)) {
-        let of_items = items.symbols.par_iter_mut();
-        let of_frequencies = self.by_frequency.items.par_iter_mut().map(|[_, symbol]| symbol);
-        of_items.chain(of_frequencies).with_min_len(BLOCK).for_each(|symbol| {
-            *symbol = other(*symbol);
+    /// Puts other symbols in the place of those of the items. Rules are in order among them, and
+    /// items of one class in the order of all, so both passes go on in few rows at a time.
+    pub(super) fn replace(&mut self, items: &mut Items, other: impl Fn(u32) -> u32 + Sync) {
+        items.symbols.par_chunks_mut(BLOCK).for_each(|symbols| {
+            symbols.iter_mut().for_each(|symbol| *symbol = other(*symbol));
+        });
+        let symbols = &items.symbols[..];
+        self.by_frequency.items.par_chunks_mut(BLOCK).for_each(|items| {
+            items.iter_mut().for_each(|[ordinal, symbol]| *symbol = symbols[*ordinal as usize]);
         });
     }
 

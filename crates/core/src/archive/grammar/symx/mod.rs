@@ -29,8 +29,8 @@ use recency::{Introductions, List};
 
 use super::FREQUENCY_CLASSES;
 use super::decode::{Layout, WHAT};
-use super::items::Items;
 use super::encode::Item;
+use super::items::Items;
 use super::symbol_class::{self, MOST_NEARBY_BITS, RECENT};
 use crate::archive::Level;
 use crate::archive::integers::bit_length;
