@@ -70,11 +70,12 @@ fn stored_views_give_the_same_answers() {
             for (task, expected) in TASKS.into_iter().zip(expected).take(2) {
                 assert_eq!(rows(&corpus, &view, task), expected, "{}", case.name);
             }
-            // Without documents, nothing is said about them.
-            assert!(matches!(
-                answer(&view, Task::TermVector, &Limits::default()).err(),
-                Some(tadoc_engine::Error::CountsOnly)
-            ));
+            // Without documents, nothing is said about them, unless there is one.
+            let refused = answer(&view, Task::TermVector, &Limits::default()).err();
+            match view.network().documents().len() {
+                1 => assert!(refused.is_none(), "{}", case.name),
+                _ => assert!(matches!(refused, Some(tadoc_engine::Error::CountsOnly))),
+            }
         }
     }
 }

@@ -111,6 +111,9 @@ impl Backend for GpuBackend {
     fn answer(&self, view: &View, task: Task, limits: &Limits) -> tadoc_core::Result<Answered> {
         tadoc_tasks::check(view, task)?;
         let network = view.network();
+        if !network.has_root() && !matches!(task, Task::WordCount | Task::Sort) {
+            return Err(tadoc_core::Error::CountsOnly);
+        }
         let (strategy, reason) = tadoc_tasks::choose(task, limits, || {
             let reason = "lists of documents are merged level by level";
             Ok((Strategy::TopDown, reason.into()))

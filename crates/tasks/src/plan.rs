@@ -17,8 +17,12 @@ use crate::bounds::{Bound, add};
 use crate::walk::{Emit, fits_densely};
 use crate::work::Work;
 
-/// The document that all of the root is of, by place, if it is one.
+/// The document that all of the root is of, by place, if it is one. Where there are counts instead
+/// of a root, they are of it if there is no other.
 pub fn sole_document(network: &Network) -> Option<u32> {
+    if !network.has_root() {
+        return (network.documents().len() == 1).then_some(0);
+    }
     let starts = network.grammar().document_starts();
     let place = starts.partition_point(|&start| start == 0).checked_sub(1)?;
     (starts.get(place + 1) == starts.last()).then_some(place as u32)

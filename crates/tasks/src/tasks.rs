@@ -44,8 +44,8 @@ pub fn answer_with(
 /// Whether a task can be asked of a view at all.
 ///
 /// # Errors
-/// [`Error::BadLength`] for sequences and windows that are too short or too long, and [`Error::CountsOnly`] if the view has no documents but the
-/// task asks for them.
+/// [`Error::BadLength`] for sequences and windows that are too short or too long, and [`Error::CountsOnly`] if the view has counts only and the
+/// task needs more: all but word count and sort do, and of one document also the inverted index, term vector and TF-IDF.
 pub fn check(view: &View, task: Task) -> Result<()> {
     let (what, given, most) = match task {
         Task::Cooccurrence { window, .. } | Task::Collocations { window, .. } => {
@@ -59,6 +59,11 @@ pub fn check(view: &View, task: Task) -> Result<()> {
     match task {
         Task::WordCount | Task::Sort => Ok(()),
         _ if view.network().has_root() => Ok(()),
+        Task::InvertedIndex | Task::TermVector | Task::TfIdf(_)
+            if sole_document(view.network()).is_some() =>
+        {
+            Ok(())
+        }
         _ => Err(Error::CountsOnly),
     }
 }

@@ -272,11 +272,15 @@ impl Archive {
     pub(super) fn read_section(&self, section: &Section) -> Result<SpillVec<u8>> {
         let mut bytes = self.budget.spill().filled(0, usize_of(section.bytes));
         let read = || {
-            let chunks = bytes.par_chunks_mut(READ_AT_ONCE).enumerate();
-            chunks.try_for_each(|(number, chunk)| {
+            let read = |(number, chunk): (usize, &mut [u8])| {
                 let offset = section.offset + (number * READ_AT_ONCE) as u64;
                 self.file.read_exact_at(chunk, offset)
-            })
+            };
+            // What is short is read without threads, which there may not be.
+            match bytes.len() {
+                ..=READ_AT_ONCE => read((0, &mut bytes)),
+                _ => bytes.par_chunks_mut(READ_AT_ONCE).enumerate().try_for_each(read),
+            }
         };
         let steps = self.budget.steps();
         let read = steps.measure("read", 2 * section.bytes, read);

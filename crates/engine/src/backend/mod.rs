@@ -188,7 +188,12 @@ impl Backends {
 
     /// Runs a task on a view; in a pool only on the one that [`Backends::view`] gave.
     pub fn answer(&self, view: &View, task: Task, limits: &Limits) -> Result<Run> {
+        let over_all = matches!(task, Task::WordCount | Task::Sort);
         let (choice, reason) = match self.choice {
+            // GPUs answer questions about documents by their root.
+            Choice::Auto if !view.network().has_root() && !over_all => {
+                (Choice::Cpu, "the counts of its words are the answer".into())
+            }
             Choice::Auto => self.first_done(view, task),
             choice => (choice, String::new()),
         };

@@ -64,7 +64,8 @@ pub enum Detail {
     /// All of it.
     #[default]
     Whole,
-    /// How often everything occurs, and not where: enough for word count and sort, and made and held for less.
+    /// How often everything occurs, and not where: enough for word count and sort, and for what is
+    /// asked of the documents where there is one; made and held for less.
     Counts,
 }
 
@@ -205,6 +206,10 @@ fn make_from(
         rows.add(input, loaded, &of_tokens, detail)?;
         done += input.text_bytes();
         crate::progress::step(observer, Phase::Reading, done, total)?;
+    }
+    if !with_documents && first_document == 1 {
+        // The counts are those of the only document.
+        (rows.documents, rows.document_starts) = (vec![0], spill.filled(0, 1));
     }
     steps.measure("joined", 0, || rows.join(terms, detail, &spill))
 }
