@@ -80,12 +80,13 @@ impl Spill {
         }
     }
 
-    /// An empty row with room for so many elements, which several threads fill:
-    /// [`SpillVec::extend_from_slices`]. Room that is not filled is never touched.
+    /// An empty row with room for so many elements, if that can be had, which several threads fill:
+    /// [`SpillVec::extend_from_slices`]. Room in memory that is not filled is never touched.
     pub fn with_room<T: Pod>(&self, capacity: usize) -> SpillVec<T> {
-        let mut row = self.filled(T::zeroed(), capacity);
-        row.truncate(0);
-        row
+        match self.file::<T>(capacity).or_else(|| large::<T>(capacity)) {
+            Some(room) => self.of(Place::Room { room, length: 0 }),
+            None => self.row(),
+        }
     }
 
     /// What an iterator gives.

@@ -12,8 +12,8 @@ use crate::answer::{Answer, names};
 use crate::custom::CustomTask;
 use crate::select::{Selection, matching};
 use crate::{
-    Analyzer, Backend, Corpus, DocumentId, Found, Grep, Hits, Language, Measure, Observer, Pattern,
-    Phrase, Result, Sampled, SearchQuery, StopWords, Strategy, Task, TfIdfOptions,
+    Analyzer, Corpus, DocumentId, Found, Grep, Hits, Language, Measure, Observer, Pattern, Phrase,
+    Result, Sampled, SearchQuery, StopWords, Strategy, Task, TfIdfOptions,
 };
 
 /// A question about a corpus: the documents and the words that it is about.
@@ -412,14 +412,13 @@ impl TaskQuery {
     /// As [`TaskQuery::run`], and [`Error::Cancelled`](crate::Error::Cancelled).
     pub fn run_observed(&self, observer: &dyn Observer) -> Result<Answer> {
         let corpus = &self.query.corpus;
-        let choice = corpus.backends().choice();
         let detail = match self.task {
             Task::WordCount | Task::Sort => Detail::Counts,
             // All that there is, is of the only document.
             Task::InvertedIndex | Task::TermVector | Task::TfIdf(_)
                 if corpus.document_count() == 1
                     && self.query.selected().is_none()
-                    && matches!(choice, Backend::Auto | Backend::Cpu) =>
+                    && corpus.backends().may_choose_the_processor() =>
             {
                 Detail::Counts
             }

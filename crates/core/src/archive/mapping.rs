@@ -1,13 +1,18 @@
 //! Files as memory: the one place where a file is mapped, and what happens when it is cut short.
 
+use std::ffi::c_int;
 use std::fs::File;
 use std::io;
+use std::sync::OnceLock;
 
 use memmap2::{Mmap, MmapOptions};
-use signal_hook::consts::SIGBUS;
-use signal_hook::low_level;
+use nix::libc;
+use nix::sys::signal::{SaFlags, SigAction, SigHandler, SigSet, Signal, sigaction};
 
-const BAD_INPUT: i32 = 2;
+const BAD_INPUT: c_int = 2;
+
+/// What is said before the process ends.
+static MESSAGE: OnceLock<&str> = OnceLock::new();
 
 /// From now on, a read of a mapped file that was truncated meanwhile, or whose disk is full or failed,
 /// ends the process with this message on standard error and exit code 2. Without this call it is
@@ -17,13 +22,24 @@ const BAD_INPUT: i32 = 2;
 /// What the system says if the signal cannot be handled.
 #[allow(unsafe_code)]
 pub fn exit_on_truncated_files(message: &'static str) -> io::Result<()> {
-    let end = move || {
-        let _ = rustix::io::write(rustix::stdio::stderr(), message.as_bytes());
-        low_level::exit(BAD_INPUT);
-    };
+    MESSAGE.get_or_init(|| message);
+    // Nothing is handed on to the handler of the standard library, which is for overflows of stacks
+    // and takes the handling of the signal back: another thread that reads beyond the end meanwhile
+    // would end the process by the signal.
+    let action = SigAction::new(SigHandler::Handler(end), SaFlags::empty(), SigSet::empty());
     // SAFETY: the handler calls write and _exit, which are async-signal-safe; nothing is allocated or
     // locked, and it does not return.
-    unsafe { low_level::register(SIGBUS, end) }.map(drop)
+    unsafe { sigaction(Signal::SIGBUS, &action) }?;
+    Ok(())
+}
+
+/// Handles the signal.
+#[allow(unsafe_code)]
+extern "C" fn end(_: c_int) {
+    let message = MESSAGE.get().map_or(&b""[..], |message| message.as_bytes());
+    let _ = rustix::io::write(rustix::stdio::stderr(), message);
+    // SAFETY: it ends the process, and nothing of this program runs any more.
+    unsafe { libc::_exit(BAD_INPUT) }
 }
 
 /// Maps the first `length` bytes of a file.

@@ -158,6 +158,15 @@ impl Backends {
         self.choice
     }
 
+    /// Whether the processor may answer, and nobody has named a device for [`Choice::Auto`].
+    pub fn may_choose_the_processor(&self) -> bool {
+        match self.choice {
+            Choice::Cpu => true,
+            Choice::Auto => self.selector.is_none(),
+            Choice::Gpu | Choice::Pool => false,
+        }
+    }
+
     /// The view to run tasks on, as [`view::open`] gives it; that of a pool lies in the pool, where it is put if it is not there yet.
     ///
     /// # Errors

@@ -194,10 +194,13 @@ fn make_from(
         };
         of_tokens.par_iter_mut().with_min_len(RENUMBERED_AT_ONCE).for_each(renumber);
     }
+    // What archives say of themselves is not believed beyond the memory that they may take.
+    let left = corpora.first().map_or(0, |corpus| corpus.budget().left());
     let most_symbols = match detail {
-        Detail::Whole => inputs.iter().map(Input::most_symbols).sum(),
+        Detail::Whole => inputs.iter().map(Input::most_symbols).fold(0, u64::saturating_add),
         Detail::Counts => 0,
     };
+    let most_symbols = usize_of(most_symbols.min(left / size_of::<u32>() as u64));
     let mut rows = ViewRows::new(terms.len(), most_symbols, &spill);
     let total = inputs.iter().map(Input::text_bytes).sum();
     let mut done = 0;
@@ -296,10 +299,10 @@ impl Input<'_> {
     }
 
     /// About how many symbols it has at most; 0 where it is not known before.
-    fn most_symbols(&self) -> usize {
+    fn most_symbols(&self) -> u64 {
         match &self.of {
             Of::Segment(corpus, segment) if self.places.is_none() => {
-                usize_of(corpus.summary().segments[*segment].symbols)
+                corpus.summary().segments[*segment].symbols
             }
             _ => 0,
         }

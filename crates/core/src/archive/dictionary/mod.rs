@@ -396,7 +396,7 @@ impl Dictionary {
         let share = budget.take(size_of::<u64>() as u64 * u64::from(count), WHAT)?;
         let spill = budget.spill();
         // Front-coded entries are most often more than half as long as they are unpacked.
-        let mut bytes = spill.with_room(usize_of(limit.min(2 * unpacked)));
+        let mut bytes = spill.with_room(usize_of(limit.min(2 * unpacked).min(budget.left())));
         let mut ends = spill.with_capacity(count as usize);
         let mut last = Vec::new();
         let mut room = 0;
