@@ -105,6 +105,35 @@ pub fn for_each<T: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) + Sync)) {
     });
 }
 
+/// Items of a batch.
+const BATCH: usize = 64;
+
+/// Calls `then` with each item, batch by batch, behind `look` with all items of the batch. Atomic operations that miss the cache wait
+/// for each other, reads do not: `look` reads what `then` is going to change.
+#[inline(always)]
+pub fn in_batches<T: Copy + Default>(
+    items: impl Iterator<Item = T>,
+    look: impl Fn(T) -> u64,
+    mut then: impl FnMut(T),
+) {
+    let mut batch = [T::default(); BATCH];
+    let mut filled = 0;
+    let mut run = |batch: &[T]| {
+        let seen = batch.iter().fold(0, |seen, &item| seen ^ look(item));
+        std::hint::black_box(seen);
+        batch.iter().for_each(|&item| then(item));
+    };
+    for item in items {
+        batch[filled] = item;
+        filled += 1;
+        if filled == BATCH {
+            run(&batch);
+            filled = 0;
+        }
+    }
+    run(&batch[..filled]);
+}
+
 /// Cuts a row into stretches of these lengths, which must not be more than it has.
 pub fn split<T>(row: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let mut rest = row;

@@ -35,8 +35,6 @@ use super::prune::{Bodies, prune};
 const CHUNK: usize = 1 << 22;
 /// Fewer cells (symbols and barriers between documents) are not worth two chunks.
 pub const WORTH_CUTTING: usize = 1 << 19;
-/// Symbols that a rule must save to stay.
-const LEAST_GAIN: u64 = 1;
 
 /// Re-Pair, as the module's page describes it.
 #[derive(Debug, Clone, Default)]
@@ -110,10 +108,10 @@ pub(super) fn compose(
     bodies: Bodies,
     cancel: &CancelFlag,
 ) -> Result<Grammar, Cancelled> {
-    let (root, all) = children_first(token_count, cells, rule_count, bodies);
+    let (root, all) = with_rules(&cells, rule_count, bodies);
     cancel.check()?;
-    let (root, bodies) = prune(&root, &all, token_count, LEAST_GAIN);
-    drop(all);
+    let (root, bodies) = prune(root, &all, token_count);
+    drop((all, cells));
 
     let mut document_starts = Vec::with_capacity(document_count + 1);
     document_starts.push(0);
@@ -137,24 +135,31 @@ pub(super) fn compose(
 /// The documents of what [`compose`] takes, with a barrier behind each, and all rules that they reach, children first.
 fn children_first(
     token_count: u32,
-    mut cells: Vec<u32>,
+    cells: Vec<u32>,
     rule_count: usize,
     bodies: Bodies,
 ) -> (Vec<u32>, Bodies) {
-    let mut all = Bodies::new();
+    let (root, all) = with_rules(&cells, rule_count, bodies);
+    let mut root = root.to_vec();
+    drop(cells);
+    let all = order::children_first(token_count, &mut root, all);
+    (root, all)
+}
+
+/// The documents of what [`compose`] takes, with a barrier behind each, and all rules.
+fn with_rules(cells: &[u32], rule_count: usize, bodies: Bodies) -> (&[u32], Bodies) {
     let mut rest = &cells[1..];
+    if rule_count == 0 {
+        return (rest, bodies);
+    }
+    let mut all = Bodies::new();
     for _ in 0..rule_count {
         let length = rest.iter().position(|&cell| cell == BARRIER).expect("a barrier each");
         all.symbols.extend_from_slice(&rest[..length]);
         all.close();
         rest = &rest[length + 1..];
     }
-    let before = cells.len() - rest.len();
-    cells.drain(..before);
-    all.append(&bodies);
-    drop(bodies);
-    let all = order::children_first(token_count, &mut cells, all);
-    (cells, all)
+    (rest, Bodies::concat(&[all, bodies]))
 }
 
 /// Pairs `cells` in chunks; see [`pairing::pair_up`]. Says too whether it was only one.
