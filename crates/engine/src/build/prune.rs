@@ -80,7 +80,7 @@ impl Bodies {
 }
 
 /// Writes out what does not pay: rules that are used once, and those of one symbol. `first_rule + r` stands for rule `r`; rules
-/// may use each other in any order as long as none contains itself. Rules written out, and those that nothing uses, keep their
+/// may use each other in any order as long as none contains itself, and none that is used is empty. Rules written out, and those that nothing uses, keep their
 /// number with an empty body. Root symbols from `first_rule + rules` on (barriers) are left as they are.
 ///
 /// A rule of `length` symbols and `uses` uses saves `(uses - 1) * (length - 1)` symbols where its first
@@ -120,7 +120,7 @@ pub fn prune(root: &[u32], bodies: &Bodies, first_rule: u32) -> (Vec<u32>, Bodie
                     Some(child) if uses[child] < 2 => body = bodies.body(child),
                     _ => return true,
                 },
-                _ => return body.is_empty(),
+                _ => return false,
             }
         }
     };

@@ -19,9 +19,11 @@ pub(super) mod pairing;
 mod pairs;
 mod parts;
 mod queue;
+mod rounds;
 pub(super) mod sequence;
 
 use rayon::prelude::*;
+use tadoc_core::parallel::{map_chunks, map_concat};
 use tadoc_core::{Grammar, TokenSequence};
 
 use self::join::{Piece, join};
@@ -110,8 +112,14 @@ pub(super) fn compose(
 ) -> Result<Grammar, Cancelled> {
     let (root, all) = with_rules(&cells, rule_count, bodies);
     cancel.check()?;
-    let (root, bodies) = prune(root, &all, token_count);
-    drop((all, cells));
+    let (root, bodies) = match all.starts.is_sorted_by(|start, end| start < end) {
+        true => prune(root, &all, token_count),
+        false => {
+            let (root, all) = without_empty(token_count, root, all);
+            prune(&root, &all, token_count)
+        }
+    };
+    drop(cells);
 
     let mut document_starts = Vec::with_capacity(document_count + 1);
     document_starts.push(0);
@@ -162,6 +170,28 @@ fn with_rules(cells: &[u32], rule_count: usize, bodies: Bodies) -> (&[u32], Bodi
     (rest, Bodies::concat(&[all, bodies]))
 }
 
+/// Takes rules that stand for nothing out of the others. On one thread: only grammars that are built again have any.
+fn without_empty(token_count: u32, root: &[u32], bodies: Bodies) -> (Vec<u32>, Bodies) {
+    let mut root = root.to_vec();
+    let bodies = order::children_first(token_count, &mut root, bodies);
+    let mut is_empty = vec![false; bodies.len()];
+    let of_symbol = |is_empty: &[bool], symbol: u32| {
+        let rule = symbol.checked_sub(token_count).and_then(|rule| is_empty.get(rule as usize));
+        rule == Some(&true)
+    };
+    for rule in 0..bodies.len() {
+        is_empty[rule] = bodies.body(rule).iter().all(|&symbol| of_symbol(&is_empty, symbol));
+    }
+    root.retain(|&symbol| !of_symbol(&is_empty, symbol));
+    let mut left = Bodies::new();
+    for rule in 0..bodies.len() {
+        let body = bodies.body(rule).iter().copied();
+        left.symbols.extend(body.filter(|&symbol| !of_symbol(&is_empty, symbol)));
+        left.close();
+    }
+    (root, left)
+}
+
 /// Pairs `cells` in chunks; see [`pairing::pair_up`]. Says too whether it was only one.
 fn pair_chunks(
     cells: Vec<u32>,
@@ -194,43 +224,54 @@ fn pair_chunks(
     Ok((cells, bodies, false))
 }
 
+/// Rules or cells that a thread looks at before the next ones.
+const AT_A_TIME: usize = 1 << 16;
+
 /// Pairs what chunks or parts have left, and the bodies of their rules, as a whole.
 fn pair_whole(
-    mut cells: Vec<u32>,
+    cells: Vec<u32>,
     bodies: Bodies,
     first_rule: u32,
     cancel: &CancelFlag,
 ) -> Result<(Vec<u32>, Bodies), Cancelled> {
     cancel.check()?;
-    cells.reserve_exact(bodies.symbols.len() + bodies.len() + 1);
-    for rule in 0..bodies.len() {
-        cells.extend_from_slice(bodies.body(rule));
-        cells.push(BARRIER);
-    }
-    let rule_count = bodies.len();
+    let mut stage = cancel.stage(share::JOINED);
+    let first_new = first_rule + bodies.len() as u32;
+    let text_end = cells.len();
+    let rows = map_chunks(&bodies.starts[1..], AT_A_TIME, &|group, ends: &[u32]| {
+        let mut row = Vec::new();
+        for rule in (group * AT_A_TIME..).take(ends.len()) {
+            row.extend_from_slice(bodies.body(rule));
+            row.push(BARRIER);
+        }
+        row
+    });
     drop(bodies);
-    let first_new = first_rule + rule_count as u32;
-    let threads = rayon::current_num_threads();
-    let (cells, new_bodies) =
-        pairing::pair_up(cells, first_new, threads, true, cancel, share::JOINED)?;
-    Ok(split_bodies(cells, rule_count, new_bodies))
-}
-
-/// Takes the bodies of `rule_count` rules from behind the text again, and puts the new rules behind them.
-fn split_bodies(mut cells: Vec<u32>, rule_count: usize, new_bodies: Bodies) -> (Vec<u32>, Bodies) {
-    let mut text_end = cells.len() - 1;
-    for _ in 0..rule_count {
-        text_end =
-            cells[..text_end].iter().rposition(|&cell| cell == BARRIER).expect("a barrier each");
-    }
-    let mut bodies = Bodies::new();
-    for body in cells[text_end + 1..].split(|&cell| cell == BARRIER).take(rule_count) {
-        bodies.symbols.extend_from_slice(body);
-        bodies.close();
-    }
-    cells.truncate(text_end + 1);
-    bodies.append(&new_bodies);
-    (cells, bodies)
+    let mut parts: Vec<&[u32]> = cells.chunks(AT_A_TIME).collect();
+    parts.extend(rows.iter().map(|row| &row[..]));
+    let all = map_concat(&parts, |_, cell| cell);
+    drop((cells, rows));
+    let (sequence, new_bodies) = rounds::pair_rare(all, first_new, &mut stage, cancel)?;
+    // The barriers are where they were.
+    let (text, rules) = sequence.cells().split_at(text_end);
+    let rows = map_chunks(text, AT_A_TIME, &|_, cells: &[u32]| {
+        sequence::symbols(cells).collect::<Vec<u32>>()
+    });
+    let rows: Vec<&[u32]> = rows.iter().map(|row| &row[..]).collect();
+    let text = map_concat(&rows, |_, cell| cell);
+    let mut bodies = map_chunks(rules, AT_A_TIME, &|_, cells: &[u32]| {
+        // A rule that goes on in the next group ends there.
+        let mut bodies = Bodies::new();
+        for cell in sequence::symbols(cells) {
+            match cell {
+                BARRIER => bodies.close(),
+                symbol => bodies.symbols.push(symbol),
+            }
+        }
+        bodies
+    });
+    bodies.push(new_bodies);
+    Ok((text, Bodies::concat(&bodies)))
 }
 
 #[cfg(test)]
