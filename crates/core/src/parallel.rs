@@ -134,6 +134,37 @@ pub fn in_batches<T: Copy + Default>(
     run(&batch[..filled]);
 }
 
+/// Fewer symbols are looked at by one thread.
+const WORTH_SHARING: usize = 1 << 16;
+
+/// Calls `update` with the state of each symbol of some rows and its place, in order: the states are those of the symbols from
+/// `first` on, others have none, and places are counted from `start`. Each thread looks at all symbols and has a range of the states to
+/// itself, which is cheaper than atomic operations on all of them.
+pub fn tally<S: Send>(
+    states: &mut [S],
+    first: u32,
+    rows: &[&[u32]],
+    start: u32,
+    update: impl Fn(&mut S, u32) + Sync,
+) {
+    let total: usize = rows.iter().map(|row| row.len()).sum();
+    let threads = if total < WORTH_SHARING { 1 } else { rayon::current_num_threads() };
+    let size = states.len().div_ceil(threads).max(1);
+    states.par_chunks_mut(size).enumerate().for_each(|(number, own)| {
+        #[expect(clippy::cast_possible_truncation, reason = "symbols have 32 bits")]
+        let low = first + (number * size) as u32;
+        let mut place = start;
+        for row in rows {
+            for &symbol in *row {
+                if let Some(state) = own.get_mut(symbol.wrapping_sub(low) as usize) {
+                    update(state, place);
+                }
+                place = place.wrapping_add(1);
+            }
+        }
+    });
+}
+
 /// Cuts a row into stretches of these lengths, which must not be more than it has.
 pub fn split<T>(row: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let mut rest = row;

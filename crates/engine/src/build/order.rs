@@ -4,11 +4,11 @@
 //! O(symbols) time over flat arrays; besides the grammar itself as much again and 16 bytes a rule. Putting parents first is on all threads,
 //! generation by generation: as many passes as the grammar has levels, each over the rules of one.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 use tadoc_core::Grammar;
-use tadoc_core::parallel::{each, in_batches, map, map_chunks, map_concat};
+use tadoc_core::parallel::{map, map_chunks, map_concat, tally};
 
 use super::prune::Bodies;
 
@@ -17,8 +17,6 @@ const UNNUMBERED: u32 = u32::MAX;
 
 /// Symbols of the root that are read by a thread, before the next ones.
 const SYMBOLS_AT_A_TIME: usize = 1 << 16;
-/// Of the state of a rule: one use that is left to read.
-const ONE_USE: u64 = 1 << 32;
 /// Rules whose bodies are put in their place by a thread, before the next ones.
 const RULES_AT_A_TIME: usize = 1 << 13;
 
@@ -48,29 +46,19 @@ pub fn into_grammar(
         &body_symbols[body_starts[rule] as usize..body_starts[rule + 1] as usize]
     };
 
-    // Above, how many uses of a rule are left to read; below, where the last one that was read stands. In the end it is the
-    // number of the rule.
-    let mut states: Vec<AtomicU64> = (0..rule_count).map(|_| AtomicU64::new(0)).collect();
-    for row in [root, body_symbols] {
-        row.par_chunks(SYMBOLS_AT_A_TIME).for_each(|symbols| {
-            let rules = symbols.iter().filter_map(|symbol| symbol.checked_sub(token_count));
-            let look = |rule: u32| states[rule as usize].load(Ordering::Relaxed);
-            in_batches(rules, look, |rule| {
-                states[rule as usize].fetch_add(ONE_USE, Ordering::Relaxed);
-            });
-        });
-    }
+    let mut states: Vec<State> = (0..rule_count).map(|_| State::default()).collect();
+    tally(&mut states, token_count, &[root, body_symbols], 0, |state, _| state.left += 1);
 
     // A rule that nothing uses takes its own uses of others with it.
     let mut unused: Vec<u32> =
-        (0..rule_count as u32).filter(|&rule| *states[rule as usize].get_mut() == 0).collect();
+        (0..rule_count as u32).filter(|&rule| states[rule as usize].left == 0).collect();
     let mut dropped = 0;
     while let Some(parent) = unused.pop() {
         dropped += 1;
         for_each_rule(token_count, body(parent), |rule| {
-            let state = states[rule as usize].get_mut();
-            *state -= ONE_USE;
-            if *state == 0 {
+            let left = &mut states[rule as usize].left;
+            *left -= 1;
+            if *left == 0 {
                 unused.push(rule);
             }
         });
@@ -82,13 +70,13 @@ pub fn into_grammar(
     let mut read = 0_u32;
     let mut generation = {
         let pieces: Vec<&[u32]> = root.chunks(SYMBOLS_AT_A_TIME).collect();
-        next_generation(token_count, &states, &pieces, &mut read)
+        next_generation(token_count, &mut states, &pieces, &mut read)
     };
     while !generation.is_empty() {
         let first = order.len();
         let numbered = generation.par_iter().with_min_len(RULES_AT_A_TIME).enumerate();
         numbered.for_each(|(number, &rule)| {
-            states[rule as usize].store((first + number) as u64, Ordering::Relaxed);
+            states[rule as usize].last.store((first + number) as u32, Ordering::Relaxed);
         });
         order.extend_from_slice(&generation);
         let bodies = map_chunks(&generation, RULES_AT_A_TIME, &|_, group: &[u32]| {
@@ -100,14 +88,14 @@ pub fn into_grammar(
             row
         });
         let pieces: Vec<&[u32]> = bodies.iter().map(|row| &row.symbols[..]).collect();
-        generation = next_generation(token_count, &states, &pieces, &mut read);
+        generation = next_generation(token_count, &mut states, &pieces, &mut read);
         rows.push(bodies);
     }
     assert!(order.len() + dropped == rule_count, "a rule contains itself");
 
     let renumbered = |_, symbol: u32| match symbol.checked_sub(token_count) {
         None => symbol,
-        Some(rule) => token_count + states[rule as usize].load(Ordering::Relaxed) as u32,
+        Some(rule) => token_count + states[rule as usize].last.load(Ordering::Relaxed),
     };
     let mut pieces: Vec<&[u32]> = root.chunks(SYMBOLS_AT_A_TIME).collect();
     pieces.extend(rows.iter().flatten().map(|row| &row.symbols[..]));
@@ -183,39 +171,42 @@ struct Row {
     lengths: Vec<u32>,
 }
 
+/// What is known of a rule while the symbols are read.
+#[derive(Default)]
+struct State {
+    /// Uses that are left to read.
+    left: u32,
+    /// Where the last one stands that was read. In the end, the number of the rule.
+    last: AtomicU32,
+}
+
 /// The rules whose last uses are in these pieces, in the order of those. `read` is how many symbols were read, before and behind.
 fn next_generation(
     token_count: u32,
-    states: &[AtomicU64],
+    states: &mut [State],
     pieces: &[&[u32]],
     read: &mut u32,
 ) -> Vec<u32> {
-    let starts: Vec<u32> = pieces
-        .iter()
-        .map(|piece| {
-            *read += piece.len() as u32;
-            *read - piece.len() as u32
-        })
-        .collect();
-    let state = |rule: u32| &states[rule as usize];
-    let rules = |piece: usize| {
-        let symbols = (starts[piece]..).zip(pieces[piece]);
-        symbols.filter_map(|(place, symbol)| Some((place, symbol.checked_sub(token_count)?)))
-    };
-    let look = |(_, rule)| state(rule).load(Ordering::Relaxed);
-    each(pieces.len(), &|piece| {
-        in_batches(rules(piece), look, |(place, rule)| {
-            let read = |state: u64| {
-                let last = u64::from((state as u32).max(place));
-                Some((state - ONE_USE) & !u64::from(u32::MAX) | last)
-            };
-            let _ = state(rule).fetch_update(Ordering::Relaxed, Ordering::Relaxed, read);
-        });
+    tally(states, token_count, pieces, *read, |state, place| {
+        state.left -= 1;
+        *state.last.get_mut() = place;
     });
-    let is_last =
-        |&(place, rule): &(u32, u32)| state(rule).load(Ordering::Relaxed) == u64::from(place);
-    let last: Vec<Vec<u32>> =
-        map(pieces.len(), &|piece| rules(piece).filter(is_last).map(|(_, rule)| rule).collect());
+    let mut starts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        starts.push(*read);
+        *read += piece.len() as u32;
+    }
+    let is_last = |place: u32, rule: u32| {
+        let state = &states[rule as usize];
+        state.left == 0 && state.last.load(Ordering::Relaxed) == place
+    };
+    let last: Vec<Vec<u32>> = map(pieces.len(), &|piece| {
+        let rules = (starts[piece]..).zip(pieces[piece]);
+        rules
+            .filter_map(|(place, symbol)| Some((place, symbol.checked_sub(token_count)?)))
+            .filter_map(|(place, rule)| is_last(place, rule).then_some(rule))
+            .collect()
+    });
     last.concat()
 }
 

@@ -5,10 +5,8 @@
 //!
 //! Cost: O(symbols) on all threads, with 5 bytes a rule.
 
-use std::sync::atomic::{AtomicU32, Ordering};
-
 use rayon::prelude::*;
-use tadoc_core::parallel::{in_batches, map_chunks, map_concat, split};
+use tadoc_core::parallel::{map_chunks, map_concat, split, tally};
 
 /// Rules that a thread writes before the next ones.
 const RULES_AT_A_TIME: usize = 1 << 13;
@@ -90,17 +88,8 @@ pub fn prune(root: &[u32], bodies: &Bodies, first_rule: u32) -> (Vec<u32>, Bodie
     let rule_of = |symbol: u32| {
         symbol.checked_sub(first_rule).map(|rule| rule as usize).filter(|&rule| rule < rules)
     };
-    let counts: Vec<AtomicU32> = (0..rules).map(|_| AtomicU32::new(0)).collect();
-    for row in [root, &bodies.symbols] {
-        row.par_chunks(SYMBOLS_AT_A_TIME).for_each(|symbols| {
-            let rules = symbols.iter().filter_map(|&symbol| rule_of(symbol));
-            let look = |rule: usize| counts[rule].load(Ordering::Relaxed).into();
-            in_batches(rules, look, |rule| {
-                counts[rule].fetch_add(1, Ordering::Relaxed);
-            });
-        });
-    }
-    let mut uses: Vec<u32> = counts.into_iter().map(AtomicU32::into_inner).collect();
+    let mut uses = vec![0_u32; rules];
+    tally(&mut uses, first_rule, &[root, &bodies.symbols], 0, |uses, _| *uses += 1);
     // A rule that nothing uses takes its own uses of others with it.
     let mut unused: Vec<usize> = (0..rules).filter(|&rule| uses[rule] == 0).collect();
     while let Some(parent) = unused.pop() {

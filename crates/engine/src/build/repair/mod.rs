@@ -33,7 +33,7 @@ use super::builder::{CancelFlag, Cancelled, GrammarBuilder, share};
 use super::order;
 use super::prune::{Bodies, prune};
 
-/// Cells of a chunk, at the most.
+/// Cells of a chunk, about.
 const CHUNK: usize = 1 << 22;
 /// Fewer cells (symbols and barriers between documents) are not worth two chunks.
 pub const WORTH_CUTTING: usize = 1 << 19;
@@ -192,6 +192,13 @@ fn without_empty(token_count: u32, root: &[u32], bodies: Bodies) -> (Vec<u32>, B
     (root, left)
 }
 
+/// How many chunks so many cells are cut into: an even number, as most machines have an even number of cores. Where there are
+/// many, so many that sixteen cores are busy.
+fn chunk_count(cells: usize) -> usize {
+    let count = 2 * ((cells + CHUNK) / (2 * CHUNK)).max(1);
+    if count < 8 { count } else { count.next_multiple_of(16) }
+}
+
 /// Pairs `cells` in chunks; see [`pairing::pair_up`]. Says too whether it was only one.
 fn pair_chunks(
     cells: Vec<u32>,
@@ -203,8 +210,7 @@ fn pair_chunks(
         let (cells, bodies) = pairing::pair_up(cells, first_rule, 1, false, cancel, paired)?;
         return Ok((cells, bodies, true));
     }
-    // Two at least, for two cores are the least that a machine has.
-    let chunk_count = cells.len().div_ceil(CHUNK).max(2);
+    let chunk_count = chunk_count(cells.len());
     let size = cells.len().div_ceil(chunk_count);
     let share_a_chunk = (paired - share::JOINED) / chunk_count as u64;
     let chunks: Vec<(Vec<u32>, Bodies)> = cells

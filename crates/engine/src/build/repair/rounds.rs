@@ -7,14 +7,13 @@
 //!
 //! Pairs are spread over [`BUCKETS`] by their hashes, so the rules depend on the text alone.
 //!
-//! Cost: O(length) on all threads and 8 bytes a cell, besides 24 bytes for each place of a pair that occurs twice.
+//! Cost: O(length) on all threads and up to 28 bytes a cell, 16 where most pairs occur once.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
-use tadoc_core::parallel::{map, map_chunks};
+use tadoc_core::parallel::map;
 
-use super::often;
 use super::pairing::replace_pairs;
 use super::pairs::{Pair, Pairs};
 use super::sequence::{BARRIER, HOLE, Sequence};
@@ -28,7 +27,7 @@ const WORTH_A_ROUND: usize = 1 << 15;
 /// As many rounds halve the longest passages that are found in practice; a long run of one symbol would take more.
 const MOST_ROUNDS: usize = 32;
 /// Places that are looked at by a thread, before the next ones.
-const AT_A_TIME: usize = 1 << 15;
+const AT_A_TIME: usize = 1 << 16;
 
 /// Replaces repetitions in `cells` as [`super::pairing::pair_up`] does, where most pairs occur once. What is left has holes.
 pub(super) fn pair_rare(
@@ -37,17 +36,15 @@ pub(super) fn pair_rare(
     stage: &mut Stage<'_>,
     cancel: &CancelFlag,
 ) -> Result<(Sequence, Bodies), Cancelled> {
-    let places = often::places(&cells);
-    cancel.check()?;
     let text = Shared::new(cells);
-    let shares = map_chunks(&places, AT_A_TIME, &|_, places: &[u32]| {
-        let mut shares = Shares::default();
-        for &place in places {
-            shares.push(text.pair(place), place);
-        }
-        shares
+    let count = text.cells.len() - 1;
+    let shares: Vec<Shares> = map(count.div_ceil(AT_A_TIME), &|part| {
+        let from = part * AT_A_TIME;
+        let pairs = (from as u32..count.min(from + AT_A_TIME) as u32)
+            .map(|place| ((text.get(place), text.get(place + 1)), place));
+        Shares::new(pairs.filter(|&((first, second), _)| first != BARRIER && second != BARRIER))
     });
-    drop(places);
+    cancel.check()?;
     let mut buckets: Vec<Pairs> = map(BUCKETS, &|bucket| {
         let mut pairs = Pairs::default();
         text.group(&shares, bucket, &mut pairs);
@@ -116,19 +113,56 @@ impl Chosen {
 }
 
 /// Places of pairs by bucket: more of the hash above, a place below.
-struct Shares(Vec<Vec<u64>>);
-
-impl Default for Shares {
-    fn default() -> Self {
-        Self(vec![Vec::new(); BUCKETS])
-    }
+struct Shares {
+    keys: Vec<u64>,
+    ends: [u32; BUCKETS],
 }
 
 impl Shares {
-    fn push(&mut self, pair: (u32, u32), place: u32) {
-        let hash = hash(pair);
-        self.0[(hash >> 56) as usize].push(hash << 8 & !u64::from(u32::MAX) | u64::from(place));
+    fn new(pairs: impl Iterator<Item = ((u32, u32), u32)>) -> Self {
+        let pairs: Vec<(u64, u32)> = pairs.map(|(pair, place)| (hash(pair), place)).collect();
+        let bucket = |hash: u64| (hash >> 56) as usize;
+        let mut ends = [0_u32; BUCKETS];
+        pairs.iter().for_each(|&(hash, _)| ends[bucket(hash)] += 1);
+        let mut sum = 0;
+        for end in &mut ends {
+            sum += std::mem::replace(end, sum);
+        }
+        let mut keys = vec![0; pairs.len()];
+        for (hash, place) in pairs {
+            let end = &mut ends[bucket(hash)];
+            keys[*end as usize] = hash << 8 & !u64::from(u32::MAX) | u64::from(place);
+            *end += 1;
+        }
+        Self { keys, ends }
     }
+
+    fn bucket(&self, bucket: usize) -> &[u64] {
+        let start = if bucket == 0 { 0 } else { self.ends[bucket - 1] };
+        &self.keys[start as usize..self.ends[bucket] as usize]
+    }
+}
+
+/// The keys that come twice or more often, and a few others, in the order of their hashes.
+fn repeated(shares: &[Shares], bucket: usize) -> Vec<u64> {
+    let keys = || shares.iter().flat_map(|shares| shares.bucket(bucket));
+    let count: usize = shares.iter().map(|shares| shares.bucket(bucket).len()).sum();
+    // Bits say which hashes come once and which again: what is sorted is little where most come once.
+    let bits = (count * 8).next_power_of_two().max(64);
+    let bit = |key: u64| ((key >> 38) as usize & (bits / 64 - 1), 1_u64 << (key >> 32 & 63));
+    let (mut once, mut again) = (vec![0_u64; bits / 64], vec![0_u64; bits / 64]);
+    for &key in keys() {
+        let (word, bit) = bit(key);
+        again[word] |= once[word] & bit;
+        once[word] |= bit;
+    }
+    let is_repeated = |&key: &u64| {
+        let (word, bit) = bit(key);
+        again[word] & bit != 0
+    };
+    let mut repeated: Vec<u64> = keys().copied().filter(is_repeated).collect();
+    repeated.sort_unstable();
+    repeated
 }
 
 fn hash((first, second): (u32, u32)) -> u64 {
@@ -193,9 +227,7 @@ impl Shared {
 
     /// Adds the pairs of a bucket that occur twice or more often.
     fn group(&self, shares: &[Shares], bucket: usize, into: &mut Pairs) {
-        let mut keys: Vec<u64> =
-            shares.iter().flat_map(|shares| &shares.0[bucket]).copied().collect();
-        keys.sort_unstable();
+        let keys = repeated(shares, bucket);
         let mut group: Vec<((u32, u32), u32)> = Vec::new();
         for same_hash in keys.chunk_by(|left, right| left >> 32 == right >> 32) {
             if same_hash.len() < 2 {
@@ -291,20 +323,16 @@ impl Shared {
     /// The pairs of symbols from `symbol` on with their neighbours; those of two symbols of this round, which
     /// began with `first`, are counted on the right.
     fn neighbours(&self, chosen: &Chosen, symbol: u32, first: u32) -> Shares {
-        let mut shares = Shares::default();
-        for (rule, places) in chosen.rules() {
-            for &place in places {
+        let pairs = chosen.rules().flat_map(|(rule, places)| {
+            places.iter().flat_map(move |&place| {
                 let behind = self.get(self.next(place));
-                if behind != BARRIER {
-                    shares.push((symbol + rule, behind), place);
-                }
                 let previous = self.previous(place);
                 let before = self.get(previous);
-                if before < first {
-                    shares.push((before, symbol + rule), previous);
-                }
-            }
-        }
-        shares
+                let right = (behind != BARRIER).then_some(((symbol + rule, behind), place));
+                let left = (before < first).then_some(((before, symbol + rule), previous));
+                right.into_iter().chain(left)
+            })
+        });
+        Shares::new(pairs)
     }
 }
