@@ -192,11 +192,11 @@ fn without_empty(token_count: u32, root: &[u32], bodies: Bodies) -> (Vec<u32>, B
     (root, left)
 }
 
-/// How many chunks so many cells are cut into: an even number, as most machines have an even number of cores. Where there are
-/// many, so many that sixteen cores are busy.
+/// How many chunks so many cells are cut into: an even number, as most machines have an even number of cores, and a multiple of
+/// sixteen where there are as many.
 fn chunk_count(cells: usize) -> usize {
-    let count = 2 * ((cells + CHUNK) / (2 * CHUNK)).max(1);
-    if count < 8 { count } else { count.next_multiple_of(16) }
+    let nearest = |step: usize| (cells + step * CHUNK / 2) / (step * CHUNK) * step;
+    if nearest(2) < 16 { nearest(2).max(2) } else { nearest(16).max(16) }
 }
 
 /// Pairs `cells` in chunks; see [`pairing::pair_up`]. Says too whether it was only one.
