@@ -105,6 +105,66 @@ pub fn for_each<T: Send>(items: Vec<T>, work: &(dyn Fn(usize, T) + Sync)) {
     });
 }
 
+/// Items of a batch.
+const BATCH: usize = 64;
+
+/// Calls `then` with each item, batch by batch, behind `look` with all items of the batch. Atomic operations that miss the cache wait
+/// for each other, reads do not: `look` reads what `then` is going to change.
+#[inline(always)]
+pub fn in_batches<T: Copy + Default>(
+    items: impl Iterator<Item = T>,
+    look: impl Fn(T) -> u64,
+    mut then: impl FnMut(T),
+) {
+    let mut batch = [T::default(); BATCH];
+    let mut filled = 0;
+    let mut run = |batch: &[T]| {
+        let seen = batch.iter().fold(0, |seen, &item| seen ^ look(item));
+        std::hint::black_box(seen);
+        batch.iter().for_each(|&item| then(item));
+    };
+    for item in items {
+        batch[filled] = item;
+        filled += 1;
+        if filled == BATCH {
+            run(&batch);
+            filled = 0;
+        }
+    }
+    run(&batch[..filled]);
+}
+
+/// Fewer symbols are looked at by one thread.
+const WORTH_SHARING: usize = 1 << 16;
+
+/// Calls `update` with the state of each symbol of some rows and its place, in order: the states are those of the symbols from
+/// `first` on, others have none, and places are counted from `start`. Each thread looks at all symbols and has a range of the states to
+/// itself, which is cheaper than atomic operations on all of them.
+pub fn tally<S: Send>(
+    states: &mut [S],
+    first: u32,
+    rows: &[&[u32]],
+    start: u32,
+    update: impl Fn(&mut S, u32) + Sync,
+) {
+    let total: usize = rows.iter().map(|row| row.len()).sum();
+    let threads = if total < WORTH_SHARING { 1 } else { rayon::current_num_threads() };
+    let size = states.len().div_ceil(threads).max(1);
+    states.par_chunks_mut(size).enumerate().for_each(|(number, own)| {
+        #[expect(clippy::cast_possible_truncation, reason = "symbols have 32 bits")]
+        let low = first + (number * size) as u32;
+        let mut place = start;
+        for row in rows {
+            for &symbol in *row {
+                if let Some(state) = own.get_mut(symbol.wrapping_sub(low) as usize) {
+                    update(state, place);
+                }
+                place = place.wrapping_add(1);
+            }
+        }
+    });
+}
+
 /// Cuts a row into stretches of these lengths, which must not be more than it has.
 pub fn split<T>(row: &mut [T], lengths: impl Iterator<Item = usize>) -> Vec<&mut [T]> {
     let mut rest = row;

@@ -6,16 +6,14 @@ use std::time::Instant;
 use anyhow::bail;
 use clap::{Args, ValueEnum, ValueHint};
 use serde::Serialize;
-use tadoc::{
-    CompressOptions, CompressReport, Input, NewFile, Observer, OpenOptions, Phase, Source,
-};
+use tadoc::{CompressOptions, CompressReport, NewFile, Observer, OpenOptions, Phase, Source};
 
 use super::info::loading;
 use super::summary;
 use crate::arguments::{Level, Threads, examples};
 use crate::failure::{Outcome, print_warning};
 use crate::inputs::arguments::{InputArguments, warn_of, warn_of_unreadable};
-use crate::inputs::{self, Reason, Skipped};
+use crate::inputs::{self, Collected, Reason, Skipped};
 use crate::progress::Progress;
 use crate::{output, units};
 
@@ -150,7 +148,7 @@ impl Compress {
             skip_unreadable: request.skip_unreadable,
             ..self.options()
         };
-        if let Some(bytes) = length(&collected.inputs).filter(|&bytes| bytes >= WORTH_TELLING) {
+        if let Some(bytes) = length(&collected).filter(|&bytes| bytes >= WORTH_TELLING) {
             let estimate = options.estimate(bytes)?;
             let line = format!(
                 "{} of text in about {}, with at most {} of memory",
@@ -235,13 +233,13 @@ impl Compress {
 const WORTH_TELLING: u64 = 256 << 20;
 
 /// Bytes of all inputs, if that is known before they are read.
-fn length(inputs: &[Input]) -> Option<u64> {
-    let lengths = inputs.iter().map(|input| match &input.source {
-        Source::File(path) => std::fs::metadata(path).ok().map(|metadata| metadata.len()),
+fn length(collected: &Collected) -> Option<u64> {
+    let lengths = collected.inputs.iter().map(|input| match &input.source {
+        Source::File(_) => Some(0),
         Source::Bytes(bytes) => Some(bytes.len() as u64),
         Source::Stream(..) => None,
     });
-    lengths.sum()
+    Some(lengths.sum::<Option<u64>>()? + collected.file_bytes)
 }
 
 /// A dense archive that is not this much smaller than a fast one is not worth its loading.

@@ -89,6 +89,8 @@ pub struct Skipped {
 #[derive(Default)]
 pub struct Collected {
     pub inputs: Vec<Input>,
+    /// Bytes of those that are files, as they were when they were found.
+    pub file_bytes: u64,
     pub skipped: Vec<Skipped>,
     /// Files that are compressed and taken as they are: how, and how many.
     pub compressed: Vec<(&'static str, u64)>,
@@ -260,6 +262,9 @@ impl Collector<'_> {
             Ok(found) => found,
             Err(error) => return self.unreadable(path, error),
         };
+        if matches!(source, Source::File(_)) {
+            self.collected.file_bytes += metadata.len();
+        }
         self.add(Input { name, source, modified: modified(metadata), mode: mode(metadata) });
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! The contract of grammar builders, and the choice of one.
 
-pub use tadoc_core::cancel::{CancelFlag, Cancelled};
+pub use tadoc_core::cancel::{CancelFlag, Cancelled, Stage};
 use tadoc_core::{Grammar, TokenSequence};
 
 /// What each stage of the work on a segment takes, about, where building and encoding it fast is a million.

@@ -1,10 +1,13 @@
 //! One dictionary out of those that each thread made: words in byte order, then separators.
 //!
-//! Cost: a parallel sort of the distinct tokens, 16 bytes each, most of whose comparisons are settled by
-//! the first eight bytes.
+//! Cost: a sort of the distinct tokens of each thread, in buckets on all threads. Most comparisons are settled by the first
+//! eight bytes. While it works, 40 bytes a token.
+
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 use tadoc_core::archive::dictionary::{Entry, Forms};
+use tadoc_core::parallel::map;
 
 use super::interner::TokenList;
 use super::lexer::TokenKind;
@@ -30,73 +33,77 @@ pub struct MergedDictionary<'i> {
     pub line_ends: Vec<bool>,
 }
 
+/// Words are sorted in so many buckets, and separators in as many.
+const BUCKETS: usize = 128;
+/// Of the tokens about so many for each bucket are looked at to find where it ends.
+const SAMPLED: usize = 32;
+/// Tokens of an interner that a thread looks at before the next ones.
+const AT_A_TIME: usize = 1 << 15;
+
+/// A bucket in order.
+#[derive(Default)]
+struct Sorted<'i> {
+    /// The words with their forms; for separators those say nothing.
+    entries: Vec<Entry<'i>>,
+    line_ends: Vec<bool>,
+    /// Its candidates, each with its token's number in the bucket.
+    numbers: Vec<(Candidate, u32)>,
+}
+
 impl<'i> MergedDictionary<'i> {
     /// Merges dictionaries; `used` says which tokens of which interner are wanted.
     pub fn new(interners: &'i [TokenList], used: impl Fn(usize, u32) -> bool + Sync) -> Self {
-        let mut words = Vec::new();
-        let mut separators = Vec::new();
-        for (number, interner) in interners.iter().enumerate() {
-            for token in (0..interner.len() as u32).filter(|&token| used(number, token)) {
-                let candidate = Candidate {
-                    prefix: prefix(word(interner, token)),
-                    interner: number as u32,
-                    token,
-                };
-                if interner.kind(token) == TokenKind::Separator {
-                    separators.push(candidate);
-                } else {
-                    words.push(candidate);
-                }
+        let bounds = bounds(interners);
+        let stretches: Vec<(usize, usize)> = (0..interners.len())
+            .flat_map(|number| {
+                (0..interners[number].len()).step_by(AT_A_TIME).map(move |start| (number, start))
+            })
+            .collect();
+        let shares: Vec<Vec<Vec<Candidate>>> = map(stretches.len(), &|stretch| {
+            let (number, start) = stretches[stretch];
+            let interner = &interners[number];
+            let mut shares = vec![Vec::new(); 2 * BUCKETS];
+            let end = interner.len().min(start + AT_A_TIME);
+            for token in (start as u32..end as u32).filter(|&token| used(number, token)) {
+                let prefix = prefix(word(interner, token));
+                let candidate = Candidate { prefix, interner: number as u32, token };
+                let bucket = bounds.partition_point(|&bound| bound <= prefix);
+                let is_separator = interner.kind(token) == TokenKind::Separator;
+                shares[bucket + BUCKETS * usize::from(is_separator)].push(candidate);
             }
-        }
-        let bytes =
-            |candidate: &Candidate| word(&interners[candidate.interner as usize], candidate.token);
-        let kind =
-            |candidate: &Candidate| interners[candidate.interner as usize].kind(candidate.token);
-        let order = |left: &Candidate, right: &Candidate| {
-            left.prefix
-                .cmp(&right.prefix)
-                .then_with(|| bytes(left).cmp(bytes(right)))
-                .then_with(|| kind(left).cmp(&kind(right)))
+            shares
+        });
+        let buckets: Vec<Sorted<'i>> = map(2 * BUCKETS, &|bucket| {
+            let candidates: Vec<Candidate> =
+                shares.iter().flat_map(|shares| &shares[bucket]).copied().collect();
+            sorted(interners, candidates)
+        });
+        drop(shares);
+
+        let empty = |interner: &TokenList| -> Vec<AtomicU32> {
+            (0..interner.len()).map(|_| AtomicU32::new(u32::MAX)).collect()
         };
-        words.par_sort_unstable_by(order);
-        separators.par_sort_unstable_by(order);
-
-        let numbers = interners.iter().map(|interner| vec![u32::MAX; interner.len()]).collect();
-        let mut merged =
-            Self { words: Vec::new(), separators: Vec::new(), numbers, line_ends: Vec::new() };
-        for group in
-            words.chunk_by(|left, right| left.prefix == right.prefix && bytes(left) == bytes(right))
-        {
-            let spaced = group.partition_point(|candidate| kind(candidate) == TokenKind::Word);
-            let (bare, spaced) = group.split_at(spaced);
-            let forms = match (bare.is_empty(), spaced.is_empty()) {
-                (false, true) => Forms::Bare,
-                (true, false) => Forms::Spaced,
-                _ => Forms::Both,
-            };
-            merged.words.push(Entry { bytes: bytes(&group[0]), forms });
-            merged.add_token(bare, false);
-            merged.add_token(spaced, false);
+        let numbers: Vec<Vec<AtomicU32>> = interners.par_iter().map(empty).collect();
+        let mut firsts = Vec::with_capacity(buckets.len());
+        let mut first = 0;
+        for bucket in &buckets {
+            firsts.push(first);
+            first += bucket.line_ends.len() as u32;
         }
-        for group in separators
-            .chunk_by(|left, right| left.prefix == right.prefix && bytes(left) == bytes(right))
-        {
-            merged.separators.push(bytes(&group[0]));
-            merged.add_token(group, bytes(&group[0]).contains(&b'\n'));
-        }
-        merged
-    }
-
-    /// Gives equal tokens of several interners the next number; none, no number.
-    fn add_token(&mut self, equal: &[Candidate], ends_line: bool) {
-        if equal.is_empty() {
-            return;
-        }
-        let number = self.line_ends.len() as u32;
-        self.line_ends.push(ends_line);
-        for candidate in equal {
-            self.numbers[candidate.interner as usize][candidate.token as usize] = number;
+        buckets.par_iter().zip(firsts).for_each(|(bucket, first)| {
+            for &(Candidate { interner, token, .. }, number) in &bucket.numbers {
+                numbers[interner as usize][token as usize].store(first + number, Ordering::Relaxed);
+            }
+        });
+        let plain =
+            |numbers: Vec<AtomicU32>| numbers.into_iter().map(AtomicU32::into_inner).collect();
+        let (words, separators) = buckets.split_at(BUCKETS);
+        let separators = separators.iter().flat_map(|bucket| &bucket.entries);
+        Self {
+            words: words.iter().flat_map(|bucket| &bucket.entries).copied().collect(),
+            separators: separators.map(|entry| entry.bytes).collect(),
+            numbers: numbers.into_par_iter().map(plain).collect(),
+            line_ends: buckets.iter().flat_map(|bucket| &bucket.line_ends).copied().collect(),
         }
     }
 
@@ -121,6 +128,57 @@ impl<'i> MergedDictionary<'i> {
     pub fn token_count(&self) -> u32 {
         self.line_ends.len() as u32
     }
+}
+
+/// The first prefixes of all buckets but the first, which have about equally many tokens.
+fn bounds(interners: &[TokenList]) -> Vec<u64> {
+    let total: usize = interners.iter().map(TokenList::len).sum();
+    let step = total / (BUCKETS * SAMPLED) + 1;
+    let mut sample: Vec<u64> = interners
+        .iter()
+        .flat_map(|interner| {
+            let tokens = (0..interner.len() as u32).step_by(step);
+            tokens.map(|token| prefix(word(interner, token)))
+        })
+        .collect();
+    sample.sort_unstable();
+    let bound = |bucket: usize| sample.get(bucket * sample.len() / BUCKETS).copied();
+    (1..BUCKETS).map(|bucket| bound(bucket).unwrap_or(0)).collect()
+}
+
+/// Sorts words or separators, and gives numbers to the tokens: equal ones of several interners have the same.
+fn sorted<'i>(interners: &'i [TokenList], mut candidates: Vec<Candidate>) -> Sorted<'i> {
+    let bytes =
+        |candidate: &Candidate| word(&interners[candidate.interner as usize], candidate.token);
+    let kind = |candidate: &Candidate| interners[candidate.interner as usize].kind(candidate.token);
+    candidates.sort_unstable_by(|left, right| {
+        left.prefix
+            .cmp(&right.prefix)
+            .then_with(|| bytes(left).cmp(bytes(right)))
+            .then_with(|| kind(left).cmp(&kind(right)))
+    });
+    let mut sorted = Sorted { numbers: Vec::with_capacity(candidates.len()), ..Sorted::default() };
+    let is_equal = |left: &Candidate, right: &Candidate| {
+        left.prefix == right.prefix && bytes(left) == bytes(right)
+    };
+    for group in candidates.chunk_by(is_equal) {
+        let entry = bytes(&group[0]);
+        let is_separator = kind(&group[0]) == TokenKind::Separator;
+        let spaced = group.partition_point(|candidate| kind(candidate) != TokenKind::SpacedWord);
+        let (bare, spaced) = group.split_at(spaced);
+        let forms = match (bare.is_empty(), spaced.is_empty()) {
+            (false, true) => Forms::Bare,
+            (true, false) => Forms::Spaced,
+            _ => Forms::Both,
+        };
+        sorted.entries.push(Entry { bytes: entry, forms });
+        for equal in [bare, spaced].into_iter().filter(|equal| !equal.is_empty()) {
+            let number = sorted.line_ends.len() as u32;
+            sorted.line_ends.push(is_separator && entry.contains(&b'\n'));
+            sorted.numbers.extend(equal.iter().map(|&candidate| (candidate, number)));
+        }
+    }
+    sorted
 }
 
 /// The word of a token, or the separator that it is.

@@ -73,7 +73,7 @@ impl Interner {
         let mut slot = self.slot(key) & mask;
         loop {
             let entry = self.entries[slot];
-            if entry.key == key && (!long || self.token(entry.token) == &text[start..end]) {
+            if entry.key == key && (!long || same(self.token(entry.token), &text[start..end])) {
                 return entry.token;
             }
             if entry.key == 0 {
@@ -187,6 +187,19 @@ fn short_key(text: &[u8], start: usize, length: usize) -> u64 {
         }
     };
     bytes | (length as u64) << 56
+}
+
+/// Whether two tokens of eight bytes or more are equal. Most are short: a call of `memcmp` is longer.
+#[inline(always)]
+fn same(left: &[u8], right: &[u8]) -> bool {
+    let eight = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("eight bytes"));
+    let [left_end, right_end] = [left, right].map(|token| eight(&token[token.len() - 8..]));
+    left.len() == right.len()
+        && left_end == right_end
+        && left
+            .chunks_exact(8)
+            .zip(right.chunks_exact(8))
+            .all(|(left, right)| eight(left) == eight(right))
 }
 
 /// The two halves of a product, folded: the mixing step of wyhash and its kin.

@@ -1,17 +1,22 @@
 //! The order of rules: children first while they are worked on, and at the last, as a grammar has them,
 //! parents first.
 //!
-//! O(symbols) time over flat arrays; besides the grammar itself 12 bytes a rule.
+//! O(symbols) time over flat arrays; besides the grammar itself as much again and 16 bytes a rule. Putting parents first is on all threads,
+//! generation by generation: as many passes as the grammar has levels, each over the rules of one.
+
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use rayon::prelude::*;
 use tadoc_core::Grammar;
-use tadoc_core::parallel::split;
+use tadoc_core::parallel::{map, map_chunks, map_concat, tally};
 
 use super::prune::Bodies;
 
-/// Marks a rule that has no number yet, and in the end one that nothing uses.
+/// Marks a rule that has no number yet.
 const UNNUMBERED: u32 = u32::MAX;
 
+/// Symbols of the root that are read by a thread, before the next ones.
+const SYMBOLS_AT_A_TIME: usize = 1 << 16;
 /// Rules whose bodies are put in their place by a thread, before the next ones.
 const RULES_AT_A_TIME: usize = 1 << 13;
 
@@ -41,63 +46,67 @@ pub fn into_grammar(
         &body_symbols[body_starts[rule] as usize..body_starts[rule + 1] as usize]
     };
 
-    let mut uses = vec![0_u32; rule_count];
-    for_each_rule(token_count, root, |rule| uses[rule as usize] += 1);
-    for_each_rule(token_count, body_symbols, |rule| uses[rule as usize] += 1);
+    let mut states: Vec<State> = (0..rule_count).map(|_| State::default()).collect();
+    tally(&mut states, token_count, &[root, body_symbols], 0, |state, _| state.left += 1);
 
     // A rule that nothing uses takes its own uses of others with it.
     let mut unused: Vec<u32> =
-        (0..rule_count as u32).filter(|&rule| uses[rule as usize] == 0).collect();
+        (0..rule_count as u32).filter(|&rule| states[rule as usize].left == 0).collect();
+    let mut dropped = 0;
     while let Some(parent) = unused.pop() {
+        dropped += 1;
         for_each_rule(token_count, body(parent), |rule| {
-            uses[rule as usize] -= 1;
-            if uses[rule as usize] == 0 {
+            let left = &mut states[rule as usize].left;
+            *left -= 1;
+            if *left == 0 {
                 unused.push(rule);
             }
         });
     }
 
-    // `order` is both the queue and the result: a rule's place in it is its number.
-    let mut numbers = vec![UNNUMBERED; rule_count];
-    let mut order: Vec<u32> = Vec::with_capacity(rule_count);
-    let mut symbol_count = root.len();
-    let mut read = 0;
-    let mut current = root;
-    loop {
-        for_each_rule(token_count, current, |rule| {
-            uses[rule as usize] -= 1;
-            if uses[rule as usize] == 0 {
-                numbers[rule as usize] = order.len() as u32;
-                order.push(rule);
-            }
-        });
-        let Some(&rule) = order.get(read) else { break };
-        read += 1;
-        current = body(rule);
-        symbol_count += current.len();
-    }
-    assert!(uses.iter().all(|&uses| uses == 0), "a rule contains itself");
-
-    let renumbered = |&symbol: &u32| match symbol.checked_sub(token_count) {
-        None => symbol,
-        Some(rule) => token_count + numbers[rule as usize],
+    // A generation is the rules whose last uses stand in the one before, in the order of these. None uses another one.
+    let mut order: Vec<u32> = Vec::with_capacity(rule_count - dropped);
+    let mut rows: Vec<Vec<Row>> = Vec::new();
+    let mut read = 0_u32;
+    let mut generation = {
+        let pieces: Vec<&[u32]> = root.chunks(SYMBOLS_AT_A_TIME).collect();
+        next_generation(token_count, &mut states, &pieces, &mut read)
     };
-    let mut rule_starts = Vec::with_capacity(order.len() + 1);
-    rule_starts.push(root.len() as u32);
-    for &rule in &order {
-        rule_starts.push(rule_starts[rule_starts.len() - 1] + body(rule).len() as u32);
+    while !generation.is_empty() {
+        let first = order.len();
+        let numbered = generation.par_iter().with_min_len(RULES_AT_A_TIME).enumerate();
+        numbered.for_each(|(number, &rule)| {
+            states[rule as usize].last.store((first + number) as u32, Ordering::Relaxed);
+        });
+        order.extend_from_slice(&generation);
+        let bodies = map_chunks(&generation, RULES_AT_A_TIME, &|_, group: &[u32]| {
+            let mut row = Row::default();
+            for &rule in group {
+                row.symbols.extend_from_slice(body(rule));
+                row.lengths.push(body(rule).len() as u32);
+            }
+            row
+        });
+        let pieces: Vec<&[u32]> = bodies.iter().map(|row| &row.symbols[..]).collect();
+        generation = next_generation(token_count, &mut states, &pieces, &mut read);
+        rows.push(bodies);
     }
-    let mut symbols = vec![0_u32; symbol_count];
-    let (new_root, new_bodies) = symbols.split_at_mut(root.len());
-    let groups = order.chunks(RULES_AT_A_TIME);
-    let length = |group: &[u32]| group.iter().map(|&rule| body(rule).len()).sum();
-    let stretches = split(new_bodies, groups.clone().map(length));
-    let fill = |place: &mut u32, symbol: &u32| *place = renumbered(symbol);
-    new_root.par_iter_mut().zip(root).for_each(|(place, symbol)| fill(place, symbol));
-    stretches.into_par_iter().zip(groups.collect::<Vec<_>>()).for_each(|(stretch, group)| {
-        let bodies = group.iter().flat_map(|&rule| body(rule));
-        stretch.iter_mut().zip(bodies).for_each(|(place, symbol)| fill(place, symbol));
-    });
+    assert!(order.len() + dropped == rule_count, "a rule contains itself");
+
+    let renumbered = |_, symbol: u32| match symbol.checked_sub(token_count) {
+        None => symbol,
+        Some(rule) => token_count + states[rule as usize].last.load(Ordering::Relaxed),
+    };
+    let mut pieces: Vec<&[u32]> = root.chunks(SYMBOLS_AT_A_TIME).collect();
+    pieces.extend(rows.iter().flatten().map(|row| &row.symbols[..]));
+    let symbols = map_concat(&pieces, renumbered);
+    let mut rule_starts = Vec::with_capacity(order.len() + 1);
+    let mut start = root.len() as u32;
+    rule_starts.push(start);
+    for length in rows.iter().flatten().flat_map(|row| &row.lengths) {
+        start += length;
+        rule_starts.push(start);
+    }
     Grammar::new(token_count, symbols, rule_starts, document_starts.to_vec())
         .unwrap_or_else(|error| panic!("a builder made a wrong grammar: {error}"))
 }
@@ -155,11 +164,53 @@ pub fn children_first(token_count: u32, root: &mut [u32], bodies: Bodies) -> Bod
     sorted
 }
 
-/// Calls `visit` with each rule among the symbols.
-fn for_each_rule(token_count: u32, symbols: &[u32], mut visit: impl FnMut(u32)) {
-    for &symbol in symbols {
-        if let Some(rule) = symbol.checked_sub(token_count) {
-            visit(rule);
-        }
+/// Bodies of some rules of a generation.
+#[derive(Default)]
+struct Row {
+    symbols: Vec<u32>,
+    lengths: Vec<u32>,
+}
+
+/// What is known of a rule while the symbols are read.
+#[derive(Default)]
+struct State {
+    /// Uses that are left to read.
+    left: u32,
+    /// Where the last one stands that was read. In the end, the number of the rule.
+    last: AtomicU32,
+}
+
+/// The rules whose last uses are in these pieces, in the order of those. `read` is how many symbols were read, before and behind.
+fn next_generation(
+    token_count: u32,
+    states: &mut [State],
+    pieces: &[&[u32]],
+    read: &mut u32,
+) -> Vec<u32> {
+    tally(states, token_count, pieces, *read, |state, place| {
+        state.left -= 1;
+        *state.last.get_mut() = place;
+    });
+    let mut starts = Vec::with_capacity(pieces.len());
+    for piece in pieces {
+        starts.push(*read);
+        *read += piece.len() as u32;
     }
+    let is_last = |place: u32, rule: u32| {
+        let state = &states[rule as usize];
+        state.left == 0 && state.last.load(Ordering::Relaxed) == place
+    };
+    let last: Vec<Vec<u32>> = map(pieces.len(), &|piece| {
+        let rules = (starts[piece]..).zip(pieces[piece]);
+        rules
+            .filter_map(|(place, symbol)| Some((place, symbol.checked_sub(token_count)?)))
+            .filter_map(|(place, rule)| is_last(place, rule).then_some(rule))
+            .collect()
+    });
+    last.concat()
+}
+
+/// Calls `visit` with each rule among the symbols.
+fn for_each_rule(token_count: u32, symbols: &[u32], visit: impl FnMut(u32)) {
+    symbols.iter().filter_map(|symbol| symbol.checked_sub(token_count)).for_each(visit);
 }

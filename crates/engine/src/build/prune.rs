@@ -1,12 +1,12 @@
 //! Rules that do not pay are written out where they are used.
 //!
-//! A rule used once is no repetition; a rule that saves fewer symbols than the least gain costs more
-//! (a number, a length, a cache line at every query) than it saves. Writing them out flattens the
+//! A rule used once is no repetition, and one of a single symbol says nothing. Writing them out flattens the
 //! grammar: chains of thousands of rules become bodies of many symbols, some twenty levels deep.
 //!
-//! Cost: O(symbols), with 9 bytes a rule; writing is on all threads.
+//! Cost: O(symbols) on all threads, with 5 bytes a rule.
 
-use tadoc_core::parallel::map_chunks;
+use rayon::prelude::*;
+use tadoc_core::parallel::{map_chunks, map_concat, split, tally};
 
 /// Rules that a thread writes before the next ones.
 const RULES_AT_A_TIME: usize = 1 << 13;
@@ -39,6 +39,7 @@ impl Bodies {
     }
 
     /// The body of a rule.
+    #[inline]
     pub fn body(&self, rule: usize) -> &[u32] {
         &self.symbols[self.starts[rule] as usize..self.starts[rule + 1] as usize]
     }
@@ -50,73 +51,76 @@ impl Bodies {
         self.starts.extend(others.starts[1..].iter().map(|start| before + start));
     }
 
+    /// Rules of several parts one after the other, on all threads.
+    pub(crate) fn concat(parts: &[Self]) -> Self {
+        let rows: Vec<&[u32]> = parts.iter().map(|part| &part.symbols[..]).collect();
+        let symbols = map_concat(&rows, |_, symbol| symbol);
+        let mut starts = vec![0_u32; parts.iter().map(Self::len).sum::<usize>() + 1];
+        let stretches = split(&mut starts[1..], parts.iter().map(Self::len));
+        let mut before = 0;
+        let offsets = parts.iter().map(|part| {
+            before += part.symbols.len() as u32;
+            before - part.symbols.len() as u32
+        });
+        let offsets: Vec<u32> = offsets.collect();
+        stretches.into_par_iter().zip(parts).zip(offsets).for_each(|((stretch, part), before)| {
+            for (place, start) in stretch.iter_mut().zip(&part.starts[1..]) {
+                *place = before + start;
+            }
+        });
+        Self { symbols, starts }
+    }
+
     /// Ends the rule whose symbols were pushed last.
     pub fn close(&mut self) {
         self.starts.push(self.symbols.len() as u32);
     }
 }
 
-/// Writes out what does not pay. `first_rule + r` stands for rule `r`, and a rule uses only rules of
-/// lower numbers. Rules written out keep their number with an empty body. Root symbols from
-/// `first_rule + rules` on (barriers) are left as they are.
+/// Writes out what does not pay: rules that are used once, and those of one symbol. `first_rule + r` stands for rule `r`; rules
+/// may use each other in any order as long as none contains itself, and none that is used is empty. Rules written out, and those that nothing uses, keep their
+/// number with an empty body. Root symbols from `first_rule + rules` on (barriers) are left as they are.
 ///
 /// A rule of `length` symbols and `uses` uses saves `(uses - 1) * (length - 1)` symbols where its first
-/// use is its definition; it stays if that is at least `least_gain`.
-pub fn prune(
-    root: &[u32],
-    bodies: &Bodies,
-    first_rule: u32,
-    least_gain: u64,
-) -> (Vec<u32>, Bodies) {
+/// use is its definition; it stays if that is more than none.
+pub fn prune(root: &[u32], bodies: &Bodies, first_rule: u32) -> (Vec<u32>, Bodies) {
     let rules = bodies.len();
     let rule_of = |symbol: u32| {
         symbol.checked_sub(first_rule).map(|rule| rule as usize).filter(|&rule| rule < rules)
     };
     let mut uses = vec![0_u32; rules];
-    for rule in root.iter().chain(&bodies.symbols).filter_map(|&symbol| rule_of(symbol)) {
-        uses[rule] += 1;
-    }
-    // First what is used once: that changes lengths, but no number of uses.
-    let mut written_out: Vec<bool> = uses.iter().map(|&uses| uses < 2).collect();
-    let mut lengths = vec![0_u32; rules];
-    for rule in 0..rules {
-        lengths[rule] = bodies.body(rule).iter().fold(0_u32, |sum, &symbol| {
-            sum.saturating_add(match rule_of(symbol) {
-                Some(child) if written_out[child] => lengths[child],
-                _ => 1,
-            })
-        });
-        written_out[rule] |= lengths[rule] < 2;
-    }
-    // Then, parents first, what gains too little: that changes the number of uses of its children.
-    let mut below = Vec::new();
-    for rule in (0..rules).rev() {
-        if written_out[rule] && lengths[rule] >= 2 {
-            continue;
-        }
-        let gain =
-            u64::from(uses[rule].saturating_sub(1)) * u64::from(lengths[rule].saturating_sub(1));
-        if gain >= least_gain {
-            continue;
-        }
-        written_out[rule] = true;
-        // Its once-used children are part of its body already.
-        below.push(rule);
-        while let Some(part) = below.pop() {
-            for child in bodies.body(part).iter().filter_map(|&symbol| rule_of(symbol)) {
-                if uses[child] == 1 {
-                    below.push(child);
-                } else {
-                    uses[child] += uses[rule] - 1;
-                }
+    tally(&mut uses, first_rule, &[root, &bodies.symbols], 0, |uses, _| *uses += 1);
+    // A rule that nothing uses takes its own uses of others with it.
+    let mut unused: Vec<usize> = (0..rules).filter(|&rule| uses[rule] == 0).collect();
+    while let Some(parent) = unused.pop() {
+        for child in bodies.body(parent).iter().filter_map(|&symbol| rule_of(symbol)) {
+            uses[child] -= 1;
+            if uses[child] == 0 {
+                unused.push(child);
             }
         }
     }
+    // Whoever uses a rule of one symbol uses that one as often: no other rule is used less for it.
+    let is_short = |rule: usize| {
+        let mut body = bodies.body(rule);
+        loop {
+            match body {
+                &[symbol] => match rule_of(symbol) {
+                    Some(child) if uses[child] < 2 => body = bodies.body(child),
+                    _ => return true,
+                },
+                _ => return false,
+            }
+        }
+    };
+    let written_out: Vec<bool> =
+        (0..rules).into_par_iter().map(|rule| uses[rule] < 2 || is_short(rule)).collect();
+    drop(uses);
     let write = |symbols: &[u32], into: &mut Vec<u32>| {
         Writer { bodies, first_rule, written_out: &written_out, above: Vec::new() }
             .write(symbols, into)
     };
-    let parts = map_chunks(&written_out, RULES_AT_A_TIME, &|part, written_out: &[bool]| {
+    let pruned = map_chunks(&written_out, RULES_AT_A_TIME, &|part, written_out: &[bool]| {
         let mut pruned = Bodies::new();
         for (rule, written) in (part * RULES_AT_A_TIME..).zip(written_out) {
             if !written {
@@ -126,16 +130,13 @@ pub fn prune(
         }
         pruned
     });
-    let mut pruned = Bodies::new();
-    pruned.symbols.reserve_exact(parts.iter().map(|part| part.symbols.len()).sum());
-    pruned.starts.reserve_exact(rules);
-    parts.iter().for_each(|part| pruned.append(part));
     let new_root = map_chunks(root, SYMBOLS_AT_A_TIME, &|_, symbols: &[u32]| {
         let mut written = Vec::with_capacity(symbols.len());
         write(symbols, &mut written);
         written
     });
-    (new_root.concat(), pruned)
+    let new_root: Vec<&[u32]> = new_root.iter().map(|part| &part[..]).collect();
+    (map_concat(&new_root, |_, symbol| symbol), Bodies::concat(&pruned))
 }
 
 struct Writer<'b> {

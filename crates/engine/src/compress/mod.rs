@@ -182,13 +182,13 @@ pub fn compress(
     let inputs = sorted_by_name(inputs, options.split)?;
     // Told before the work, and held at its end.
     drop(lock_to_replace(output, options.force)?);
-    let watch = Watch::of_inputs(observer, &inputs, options.level);
+    let pool = threads::pool(Some(budget.threads))?;
+    let watch = Watch::of_inputs(observer, &inputs, options.level, &pool);
     watch.check()?;
     let mut documents = Documents::new(&inputs, options.split);
     let longest_line = budget.longest_line();
     let skip = options.skip_unreadable;
     let feed = Mutex::new(Feed::new(inputs, options.lexer, options.split, longest_line, skip));
-    let pool = threads::pool(Some(budget.threads))?;
     let mut writer = ArchiveWriter::create(output)?;
     let mut segments: Vec<SegmentInfo> = Vec::new();
     let mut grown = Vec::new();

@@ -129,9 +129,13 @@ fn encode(
     let grammar = grammar?;
     let SegmentInfo { first_document, documents, text_bytes, tokens, .. } = info;
     let words = dictionary.words.len() as u64;
-    let info =
-        SegmentInfo { first_document, documents, text_bytes, tokens, words, ..figures(&grammar) };
-    Ok((EncodedSegment::with_dictionary(encoded?, &grammar, level, cancel)?, info))
+    let encoded = encoded?;
+    let (figures, segment) = rayon::join(
+        || figures(&grammar),
+        || EncodedSegment::with_dictionary(encoded, &grammar, level, cancel),
+    );
+    let info = SegmentInfo { first_document, documents, text_bytes, tokens, words, ..figures };
+    Ok((segment?, info))
 }
 
 /// The dictionary of the tokens that occur; those of the interners, unless these `overshot`.

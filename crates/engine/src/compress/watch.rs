@@ -4,9 +4,12 @@
 //! much of it was read is estimated from the files before it until it ends.
 
 use std::cell::{Cell, RefCell};
+use std::path::Path;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::time::Duration;
 
+use rayon::ThreadPool;
+use rayon::prelude::*;
 use tadoc_core::archive::Level;
 
 use super::lex::Piece;
@@ -50,19 +53,32 @@ struct Streams {
 }
 
 impl<'o> Watch<'o> {
-    pub(super) fn of_inputs(observer: &'o dyn Observer, inputs: &[Input], level: Level) -> Self {
-        let length = |path: &std::path::Path| {
-            let metadata = std::fs::metadata(path).ok()?;
+    /// Watches what is done with `inputs`, whose lengths are looked up on the threads of `pool`.
+    pub(super) fn of_inputs(
+        observer: &'o dyn Observer,
+        inputs: &[Input],
+        level: Level,
+        pool: &ThreadPool,
+    ) -> Self {
+        let length = |path: Option<&Path>| {
+            let metadata = std::fs::metadata(path?).ok()?;
             metadata.is_file().then_some(metadata.len())
         };
+        let paths = inputs.iter().map(|input| match &input.source {
+            Source::File(path) | Source::Stream(path, _) => Some(path.as_path()),
+            Source::Bytes(_) => None,
+        });
+        let paths: Vec<Option<&Path>> = paths.collect();
+        let found: Vec<Option<u64>> =
+            pool.install(|| paths.par_iter().with_min_len(64).map(|&path| length(path)).collect());
         let mut total = Some(0_u64);
         let mut lengths = Vec::with_capacity(inputs.len());
-        for input in inputs {
+        for (input, length) in inputs.iter().zip(found) {
             let (bytes, stream) = match &input.source {
-                Source::File(path) => (length(path), None),
+                Source::File(_) => (length, None),
                 Source::Bytes(bytes) => (Some(bytes.len() as u64), None),
                 // Where it is no file, it has no length beforehand, and so the whole has none.
-                Source::Stream(path, _) => (length(path), length(path)),
+                Source::Stream(..) => (length, length),
             };
             total = total.zip(bytes).map(|(total, bytes)| total + bytes);
             lengths.push(stream);

@@ -1,5 +1,7 @@
 //! From a grammar to bytes.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+
 use rayon::prelude::*;
 
 use super::symbol_class::{self, MOST_NEARBY_BITS, RECENT};
@@ -9,6 +11,7 @@ use crate::archive::rans::{Encoder, Model};
 use crate::archive::types::Level;
 use crate::archive::wire::put_varint;
 use crate::grammar::Grammar;
+use crate::parallel::{map_concat, tally};
 use crate::{CancelFlag, Cancelled};
 
 /// One of so many blocks is looked at to estimate what classes cost.
@@ -24,8 +27,6 @@ pub(super) struct Item {
     /// Its frequency class; those of rules come behind those of tokens.
     pub(super) frequency: u8,
 }
-
-const UNSEEN: u32 = u32::MAX;
 
 /// How one symbol is coded: its class, and the raw bits behind it.
 #[derive(Clone, Copy)]
@@ -99,10 +100,9 @@ fn encode_symbols(
             steps
         })
         .collect();
-    let mut counts = vec![0_u64; symbol_class::COUNT];
-    for step in chosen.iter().flatten() {
-        counts[step.class as usize] += 1;
-    }
+    let counts = counted(chosen.par_iter(), symbol_class::COUNT, |counts, steps| {
+        steps.iter().for_each(|step| counts[step.class as usize] += 1);
+    });
     let model = Model::from_counts(&counts);
     let streams: Vec<Vec<u8>> = chosen
         .into_par_iter()
@@ -130,51 +130,83 @@ fn encode_symbols(
     section
 }
 
+/// What is known of an item while blocks are read: how often it is used, and where it stands for the last time, which is where
+/// it is introduced. In the end that is its ordinal.
+#[derive(Default)]
+struct State {
+    uses: u32,
+    last: AtomicU32,
+}
+
 /// All items, the symbols in the order of their introduction, and what was introduced before each block.
 fn introduce(grammar: &Grammar) -> (Vec<Item>, Vec<u32>, Vec<BlockStart>) {
     let token_count = grammar.token_count();
     let symbols = grammar.symbols();
     let count = token_count as usize + grammar.rule_count() as usize;
-    let mut uses = vec![0_u32; count];
-    for &symbol in symbols {
-        uses[symbol as usize] += 1;
-    }
-    let mut items: Vec<Item> = uses
-        .iter()
-        .enumerate()
-        .map(|(symbol, &uses)| {
-            let rules = if symbol < token_count as usize { 0 } else { FREQUENCY_CLASSES };
-            let frequency = (rules + frequency_class(uses)) as u8;
-            Item { ordinal: UNSEEN, rank: 0, frequency }
+    let mut states: Vec<State> = (0..count).map(|_| State::default()).collect();
+    tally(&mut states, 0, &[symbols], 1, |state, place| {
+        state.uses += 1;
+        *state.last.get_mut() = place;
+    });
+    let states = states;
+    // Each block, and the place of its first symbol. The first of all is 1.
+    let blocks: Vec<(&[u32], u32)> = symbols
+        .rchunks(BLOCK)
+        .scan(symbols.len() as u32 + 1, |place, block| {
+            *place -= block.len() as u32;
+            Some((block, *place))
         })
         .collect();
-    drop(uses);
-    let mut introduced = Vec::with_capacity(count);
-    let mut starts = Vec::with_capacity(symbols.len().div_ceil(BLOCK));
-    let mut by_frequency = Box::new([0_u32; 2 * FREQUENCY_CLASSES]);
-    let mut next_rule = count as u32;
-    for block in symbols.rchunks(BLOCK) {
-        starts.push(BlockStart {
-            items: introduced.len() as u32,
-            by_frequency: by_frequency.clone(),
-        });
-        for &symbol in block.iter().rev() {
-            let item = &mut items[symbol as usize];
-            if item.ordinal == UNSEEN {
-                item.ordinal = introduced.len() as u32;
-                let rank = &mut by_frequency[item.frequency as usize];
-                item.rank = *rank;
-                *rank += 1;
-                introduced.push(symbol);
-                if symbol >= token_count {
-                    next_rule -= 1;
-                    assert_eq!(symbol, next_rule, "rules are numbered by their last uses");
-                }
-            }
-        }
+    let frequency = |symbol: u32| {
+        let rules = if symbol < token_count { 0 } else { FREQUENCY_CLASSES };
+        (rules + frequency_class(states[symbol as usize].uses)) as u8
+    };
+    // What each block introduces, and how much of that has which frequency.
+    let own: Vec<(Vec<u32>, Box<[u32; 2 * FREQUENCY_CLASSES]>)> = blocks
+        .par_iter()
+        .map(|&(block, first)| {
+            let mut by_frequency = Box::new([0_u32; 2 * FREQUENCY_CLASSES]);
+            let is_last = |&(symbol, place): &(u32, u32)| {
+                states[symbol as usize].last.load(Ordering::Relaxed) == place
+            };
+            let places = block.iter().copied().zip(first..first + block.len() as u32).rev();
+            let own: Vec<u32> = places.filter(is_last).map(|(symbol, _)| symbol).collect();
+            own.iter().for_each(|&symbol| by_frequency[usize::from(frequency(symbol))] += 1);
+            (own, by_frequency)
+        })
+        .collect();
+    let mut starts: Vec<BlockStart> = Vec::with_capacity(blocks.len());
+    let mut next = BlockStart { items: 0, by_frequency: Box::new([0_u32; 2 * FREQUENCY_CLASSES]) };
+    for (own, by_frequency) in &own {
+        starts.push(next.clone());
+        next.items += own.len() as u32;
+        let sums = next.by_frequency.iter_mut().zip(by_frequency.iter());
+        sums.for_each(|(sum, count)| *sum += count);
     }
-    assert_eq!(introduced.len(), count, "every token and rule is used");
-    (items, introduced, starts)
+    assert_eq!(next.items as usize, count, "every token and rule is used");
+    let ranks: Vec<AtomicU32> = (0..count).into_par_iter().map(|_| AtomicU32::new(0)).collect();
+    own.par_iter().zip(&starts).for_each(|((own, _), start)| {
+        let mut by_frequency = start.by_frequency.clone();
+        let rules: u32 = by_frequency[FREQUENCY_CLASSES..].iter().sum();
+        let mut next_rule = count as u32 - rules;
+        for (&symbol, ordinal) in own.iter().zip(start.items..) {
+            if symbol >= token_count {
+                next_rule -= 1;
+                assert_eq!(symbol, next_rule, "rules are numbered by their last uses");
+            }
+            states[symbol as usize].last.store(ordinal, Ordering::Relaxed);
+            let rank = &mut by_frequency[usize::from(frequency(symbol))];
+            ranks[symbol as usize].store(*rank, Ordering::Relaxed);
+            *rank += 1;
+        }
+    });
+    let items = (0..count as u32).into_par_iter().map(|symbol| Item {
+        ordinal: states[symbol as usize].last.load(Ordering::Relaxed),
+        rank: ranks[symbol as usize].load(Ordering::Relaxed),
+        frequency: frequency(symbol),
+    });
+    let own: Vec<&[u32]> = own.iter().map(|(own, _)| &own[..]).collect();
+    (items.collect(), map_concat(&own, |_, symbol| symbol), starts)
 }
 
 /// Calls `emit` with the cheapest coding of every symbol of a block.
@@ -222,17 +254,26 @@ fn code_block(
 }
 
 fn count_classes(blocks: &[(&BlockStart, &[u32])], items: &[Item], costs: &[f32]) -> Vec<u64> {
-    let zero = || vec![0_u64; symbol_class::COUNT];
-    blocks
-        .par_iter()
-        .fold(zero, |mut counts, (start, block)| {
-            code_block(start, block, items, costs, |step| counts[step.class as usize] += 1);
-            counts
-        })
-        .reduce(zero, |mut sum, counts| {
-            sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
-            sum
-        })
+    counted(blocks.par_iter(), symbol_class::COUNT, |counts, (start, block)| {
+        code_block(start, block, items, costs, |step| counts[step.class as usize] += 1);
+    })
+}
+
+/// The sums of so many counts, to which `count` adds what each block has.
+fn counted<B: ParallelIterator>(
+    blocks: B,
+    classes: usize,
+    count: impl Fn(&mut [u64], B::Item) + Sync,
+) -> Vec<u64> {
+    let zero = || vec![0_u64; classes];
+    let counts = blocks.fold(zero, |mut counts, block| {
+        count(&mut counts, block);
+        counts
+    });
+    counts.reduce(zero, |mut sum, counts| {
+        sum.iter_mut().zip(counts).for_each(|(sum, count)| *sum += count);
+        sum
+    })
 }
 
 /// Bits for each class; a class that was not seen may still be, at a price.
@@ -257,46 +298,33 @@ fn encode_items(grammar: &Grammar, items: &[Item], introduced: &[u32]) -> Vec<u8
     };
     let step_class =
         |step: i64| (2 * bit_length(step.unsigned_abs()) + u32::from(step < 0)) as usize;
-    let steps = |block: &[u32], mut visit: Box<dyn FnMut(u32, i64) + '_>| {
-        let mut previous = 0_i64;
-        for &symbol in block {
-            let step = if symbol < token_count { i64::from(symbol) - previous } else { 0 };
-            previous += step;
-            visit(symbol, step);
-        }
+    let step_counts = |counts: &mut [u64], block: &[u32]| {
+        steps(block, token_count, |symbol, step| {
+            counts[class(symbol).0] += 1;
+            if symbol < token_count {
+                counts[item_class::COUNT + step_class(step)] += 1;
+            }
+        });
     };
-    let (mut class_counts, mut step_counts) =
-        (vec![0_u64; item_class::COUNT], vec![0_u64; item_class::STEPS]);
-    for block in introduced.chunks(BLOCK) {
-        steps(
-            block,
-            Box::new(|symbol, step| {
-                class_counts[class(symbol).0] += 1;
-                if symbol < token_count {
-                    step_counts[step_class(step)] += 1;
-                }
-            }),
-        );
-    }
+    let all = item_class::COUNT + item_class::STEPS;
+    let counts = counted(introduced.par_chunks(BLOCK), all, step_counts);
+    let (class_counts, step_counts) = counts.split_at(item_class::COUNT);
     let (classes, step_classes) =
-        (Model::from_counts(&class_counts), Model::from_counts(&step_counts));
+        (Model::from_counts(class_counts), Model::from_counts(step_counts));
     let streams: Vec<Vec<u8>> = introduced
         .par_chunks(BLOCK)
         .map_init(Encoder::default, |encoder, block| {
-            steps(
-                block,
-                Box::new(|symbol, step| {
-                    let (class, length) = class(symbol);
-                    encoder.class(&classes, class);
-                    if symbol < token_count {
-                        encoder.class(&step_classes, step_class(step));
-                        let magnitude = step.unsigned_abs();
-                        encoder.below_top_bit(magnitude as u32, bit_length(magnitude));
-                    } else {
-                        encoder.below_top_bit(length, bit_length(length.into()));
-                    }
-                }),
-            );
+            steps(block, token_count, |symbol, step| {
+                let (class, length) = class(symbol);
+                encoder.class(&classes, class);
+                if symbol < token_count {
+                    encoder.class(&step_classes, step_class(step));
+                    let magnitude = step.unsigned_abs();
+                    encoder.below_top_bit(magnitude as u32, bit_length(magnitude));
+                } else {
+                    encoder.below_top_bit(length, bit_length(length.into()));
+                }
+            });
             let mut stream = Vec::new();
             encoder.write(&mut stream);
             stream
@@ -314,4 +342,15 @@ fn encode_items(grammar: &Grammar, items: &[Item], introduced: &[u32]) -> Vec<u8
         bytes.extend_from_slice(&stream);
     }
     bytes
+}
+
+/// Calls `visit` with each item of a block, and how far a token is behind the one before it.
+#[inline(always)]
+fn steps(block: &[u32], token_count: u32, mut visit: impl FnMut(u32, i64)) {
+    let mut previous = 0_i64;
+    for &symbol in block {
+        let step = if symbol < token_count { i64::from(symbol) - previous } else { 0 };
+        previous += step;
+        visit(symbol, step);
+    }
 }

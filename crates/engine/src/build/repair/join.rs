@@ -58,12 +58,8 @@ pub(super) fn join(pieces: &[Piece<'_>], first_rule: u32) -> (Vec<u32>, Bodies) 
         }
         own
     });
-    let mut joined = Bodies::new();
-    joined.symbols.reserve_exact(own.iter().map(|own| own.symbols.len()).sum());
-    joined.starts.reserve_exact(own.iter().map(Bodies::len).sum());
-    for own in own {
-        joined.append(&own);
-    }
+    let joined = Bodies::concat(&own);
+    drop(own);
     let cells: Vec<&[u32]> = pieces.iter().map(|piece| piece.cells).collect();
     (map_concat(&cells, renumber), joined)
 }

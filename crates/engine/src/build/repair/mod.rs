@@ -19,9 +19,11 @@ pub(super) mod pairing;
 mod pairs;
 mod parts;
 mod queue;
+mod rounds;
 pub(super) mod sequence;
 
 use rayon::prelude::*;
+use tadoc_core::parallel::{map_chunks, map_concat};
 use tadoc_core::{Grammar, TokenSequence};
 
 use self::join::{Piece, join};
@@ -31,12 +33,10 @@ use super::builder::{CancelFlag, Cancelled, GrammarBuilder, share};
 use super::order;
 use super::prune::{Bodies, prune};
 
-/// Cells of a chunk, at the most.
+/// Cells of a chunk, about.
 const CHUNK: usize = 1 << 22;
 /// Fewer cells (symbols and barriers between documents) are not worth two chunks.
 pub const WORTH_CUTTING: usize = 1 << 19;
-/// Symbols that a rule must save to stay.
-const LEAST_GAIN: u64 = 1;
 
 /// Re-Pair, as the module's page describes it.
 #[derive(Debug, Clone, Default)]
@@ -110,10 +110,16 @@ pub(super) fn compose(
     bodies: Bodies,
     cancel: &CancelFlag,
 ) -> Result<Grammar, Cancelled> {
-    let (root, all) = children_first(token_count, cells, rule_count, bodies);
+    let (root, all) = with_rules(&cells, rule_count, bodies);
     cancel.check()?;
-    let (root, bodies) = prune(&root, &all, token_count, LEAST_GAIN);
-    drop(all);
+    let (root, bodies) = match all.starts.is_sorted_by(|start, end| start < end) {
+        true => prune(root, &all, token_count),
+        false => {
+            let (root, all) = without_empty(token_count, root, all);
+            prune(&root, &all, token_count)
+        }
+    };
+    drop(cells);
 
     let mut document_starts = Vec::with_capacity(document_count + 1);
     document_starts.push(0);
@@ -137,24 +143,60 @@ pub(super) fn compose(
 /// The documents of what [`compose`] takes, with a barrier behind each, and all rules that they reach, children first.
 fn children_first(
     token_count: u32,
-    mut cells: Vec<u32>,
+    cells: Vec<u32>,
     rule_count: usize,
     bodies: Bodies,
 ) -> (Vec<u32>, Bodies) {
-    let mut all = Bodies::new();
+    let (root, all) = with_rules(&cells, rule_count, bodies);
+    let mut root = root.to_vec();
+    drop(cells);
+    let all = order::children_first(token_count, &mut root, all);
+    (root, all)
+}
+
+/// The documents of what [`compose`] takes, with a barrier behind each, and all rules.
+fn with_rules(cells: &[u32], rule_count: usize, bodies: Bodies) -> (&[u32], Bodies) {
     let mut rest = &cells[1..];
+    if rule_count == 0 {
+        return (rest, bodies);
+    }
+    let mut all = Bodies::new();
     for _ in 0..rule_count {
         let length = rest.iter().position(|&cell| cell == BARRIER).expect("a barrier each");
         all.symbols.extend_from_slice(&rest[..length]);
         all.close();
         rest = &rest[length + 1..];
     }
-    let before = cells.len() - rest.len();
-    cells.drain(..before);
-    all.append(&bodies);
-    drop(bodies);
-    let all = order::children_first(token_count, &mut cells, all);
-    (cells, all)
+    (rest, Bodies::concat(&[all, bodies]))
+}
+
+/// Takes rules that stand for nothing out of the others. On one thread: only grammars that are built again have any.
+fn without_empty(token_count: u32, root: &[u32], bodies: Bodies) -> (Vec<u32>, Bodies) {
+    let mut root = root.to_vec();
+    let bodies = order::children_first(token_count, &mut root, bodies);
+    let mut is_empty = vec![false; bodies.len()];
+    let of_symbol = |is_empty: &[bool], symbol: u32| {
+        let rule = symbol.checked_sub(token_count).and_then(|rule| is_empty.get(rule as usize));
+        rule == Some(&true)
+    };
+    for rule in 0..bodies.len() {
+        is_empty[rule] = bodies.body(rule).iter().all(|&symbol| of_symbol(&is_empty, symbol));
+    }
+    root.retain(|&symbol| !of_symbol(&is_empty, symbol));
+    let mut left = Bodies::new();
+    for rule in 0..bodies.len() {
+        let body = bodies.body(rule).iter().copied();
+        left.symbols.extend(body.filter(|&symbol| !of_symbol(&is_empty, symbol)));
+        left.close();
+    }
+    (root, left)
+}
+
+/// How many chunks so many cells are cut into: an even number, as most machines have an even number of cores, and a multiple of
+/// sixteen where there are as many.
+fn chunk_count(cells: usize) -> usize {
+    let nearest = |step: usize| (cells + step * CHUNK / 2) / (step * CHUNK) * step;
+    if nearest(2) < 16 { nearest(2).max(2) } else { nearest(16).max(16) }
 }
 
 /// Pairs `cells` in chunks; see [`pairing::pair_up`]. Says too whether it was only one.
@@ -168,8 +210,7 @@ fn pair_chunks(
         let (cells, bodies) = pairing::pair_up(cells, first_rule, 1, false, cancel, paired)?;
         return Ok((cells, bodies, true));
     }
-    // Two at least, for two cores are the least that a machine has.
-    let chunk_count = cells.len().div_ceil(CHUNK).max(2);
+    let chunk_count = chunk_count(cells.len());
     let size = cells.len().div_ceil(chunk_count);
     let share_a_chunk = (paired - share::JOINED) / chunk_count as u64;
     let chunks: Vec<(Vec<u32>, Bodies)> = cells
@@ -189,43 +230,54 @@ fn pair_chunks(
     Ok((cells, bodies, false))
 }
 
+/// Rules or cells that a thread looks at before the next ones.
+const AT_A_TIME: usize = 1 << 16;
+
 /// Pairs what chunks or parts have left, and the bodies of their rules, as a whole.
 fn pair_whole(
-    mut cells: Vec<u32>,
+    cells: Vec<u32>,
     bodies: Bodies,
     first_rule: u32,
     cancel: &CancelFlag,
 ) -> Result<(Vec<u32>, Bodies), Cancelled> {
     cancel.check()?;
-    cells.reserve_exact(bodies.symbols.len() + bodies.len() + 1);
-    for rule in 0..bodies.len() {
-        cells.extend_from_slice(bodies.body(rule));
-        cells.push(BARRIER);
-    }
-    let rule_count = bodies.len();
+    let mut stage = cancel.stage(share::JOINED);
+    let first_new = first_rule + bodies.len() as u32;
+    let text_end = cells.len();
+    let rows = map_chunks(&bodies.starts[1..], AT_A_TIME, &|group, ends: &[u32]| {
+        let mut row = Vec::new();
+        for rule in (group * AT_A_TIME..).take(ends.len()) {
+            row.extend_from_slice(bodies.body(rule));
+            row.push(BARRIER);
+        }
+        row
+    });
     drop(bodies);
-    let first_new = first_rule + rule_count as u32;
-    let threads = rayon::current_num_threads();
-    let (cells, new_bodies) =
-        pairing::pair_up(cells, first_new, threads, true, cancel, share::JOINED)?;
-    Ok(split_bodies(cells, rule_count, new_bodies))
-}
-
-/// Takes the bodies of `rule_count` rules from behind the text again, and puts the new rules behind them.
-fn split_bodies(mut cells: Vec<u32>, rule_count: usize, new_bodies: Bodies) -> (Vec<u32>, Bodies) {
-    let mut text_end = cells.len() - 1;
-    for _ in 0..rule_count {
-        text_end =
-            cells[..text_end].iter().rposition(|&cell| cell == BARRIER).expect("a barrier each");
-    }
-    let mut bodies = Bodies::new();
-    for body in cells[text_end + 1..].split(|&cell| cell == BARRIER).take(rule_count) {
-        bodies.symbols.extend_from_slice(body);
-        bodies.close();
-    }
-    cells.truncate(text_end + 1);
-    bodies.append(&new_bodies);
-    (cells, bodies)
+    let mut parts: Vec<&[u32]> = cells.chunks(AT_A_TIME).collect();
+    parts.extend(rows.iter().map(|row| &row[..]));
+    let all = map_concat(&parts, |_, cell| cell);
+    drop((cells, rows));
+    let (sequence, new_bodies) = rounds::pair_rare(all, first_new, &mut stage, cancel)?;
+    // The barriers are where they were.
+    let (text, rules) = sequence.cells().split_at(text_end);
+    let rows = map_chunks(text, AT_A_TIME, &|_, cells: &[u32]| {
+        sequence::symbols(cells).collect::<Vec<u32>>()
+    });
+    let rows: Vec<&[u32]> = rows.iter().map(|row| &row[..]).collect();
+    let text = map_concat(&rows, |_, cell| cell);
+    let mut bodies = map_chunks(rules, AT_A_TIME, &|_, cells: &[u32]| {
+        // A rule that goes on in the next group ends there.
+        let mut bodies = Bodies::new();
+        for cell in sequence::symbols(cells) {
+            match cell {
+                BARRIER => bodies.close(),
+                symbol => bodies.symbols.push(symbol),
+            }
+        }
+        bodies
+    });
+    bodies.push(new_bodies);
+    Ok((text, Bodies::concat(&bodies)))
 }
 
 #[cfg(test)]

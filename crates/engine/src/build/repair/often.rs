@@ -7,7 +7,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tadoc_core::parallel::{each, map};
+use tadoc_core::parallel::{each, in_batches, map};
 
 use super::sequence::BARRIER;
 
@@ -36,11 +36,12 @@ pub(super) fn places(cells: &[u32]) -> Vec<u32> {
     let parts = pair_count.div_ceil(AT_A_TIME);
     // Whatever the order of the threads, the second row says in the end what came more than once.
     each(parts, &|part| {
-        for (_, word, bit) in pairs_of(part) {
+        let look = |(_, word, _): (u32, usize, u64)| once[word].load(Ordering::Relaxed);
+        in_batches(pairs_of(part), look, |(_, word, bit)| {
             if once[word].fetch_or(bit, Ordering::Relaxed) & bit != 0 {
                 again[word].fetch_or(bit, Ordering::Relaxed);
             }
-        }
+        });
     });
     let kept: Vec<Vec<u32>> = map(parts, &|part| {
         pairs_of(part)

@@ -42,19 +42,35 @@ pub(in crate::build) fn pair_up(
 ) -> Result<(Vec<u32>, Bodies), Cancelled> {
     let mut stage = cancel.stage(share);
     let mut sequence = Sequence::new(cells);
-    let mut pairs = Pairs::of(&sequence, first_rule, threads, rare);
-    let mut queue = Queue::new();
-    pairs.in_order_of_text(sequence.cells().len(), |count, pair| queue.push(count, pair));
-    let cells = sequence.cells().len() as u64;
-    let mut replaced = 0_u64;
+    let pairs = Pairs::of(&sequence, first_rule, threads, rare);
+    let expected = sequence.cells().len() as u64 * REPLACED / 100;
     stage.reach(COUNTED, 100);
     let mut bodies = Bodies::new();
+    replace_pairs(&mut sequence, pairs, first_rule, &mut bodies, cancel, |replaced| {
+        stage.reach(COUNTED * expected + (100 - COUNTED) * replaced.min(expected), 100 * expected);
+    })?;
+    Ok((sequence.symbols().collect(), bodies))
+}
+
+/// Replaces these pairs and those that come up by that, the most frequent first. Rules come behind those that are in `bodies`, whose
+/// first one is `first_rule`; `replaced` is told now and then how many cells are gone.
+pub(super) fn replace_pairs(
+    sequence: &mut Sequence,
+    mut pairs: Pairs,
+    first_rule: u32,
+    bodies: &mut Bodies,
+    cancel: &CancelFlag,
+    mut tell: impl FnMut(u64),
+) -> Result<(), Cancelled> {
+    let mut queue = Queue::new();
+    pairs.in_order_of_text(sequence.cells().len(), |count, pair| queue.push(count, pair));
+    let mut replaced = 0_u64;
     let mut spans: Vec<Span> = Vec::new();
     let mut before: Vec<u32> = Vec::new();
     while let Some((waited, number)) = queue.pop() {
         let pair = pairs.pairs[number as usize];
         let range = pair.start as usize..(pair.start + pair.count) as usize;
-        find_spans(&sequence, (pair.first, pair.second), &pairs.places[range.clone()], &mut spans);
+        find_spans(sequence, (pair.first, pair.second), &pairs.places[range.clone()], &mut spans);
         let count = spans.len() as u32;
         if count < 2 {
             continue;
@@ -70,19 +86,15 @@ pub(in crate::build) fn pair_up(
         let symbol = first_rule + bodies.len() as u32;
         if symbol.is_multiple_of(RULES_PER_LOOK) {
             cancel.check()?;
-            let expected = cells * REPLACED / 100;
-            stage.reach(
-                COUNTED * expected + (100 - COUNTED) * replaced.min(expected),
-                100 * expected,
-            );
+            tell(replaced);
         }
         before.clear();
-        while let Some(symbol) = extend_left(&sequence, &mut spans) {
+        while let Some(symbol) = extend_left(sequence, &mut spans) {
             before.push(symbol);
         }
         bodies.symbols.extend(before.iter().rev());
         bodies.symbols.extend([pair.first, pair.second]);
-        while let Some(symbol) = extend_right(&sequence, &mut spans) {
+        while let Some(symbol) = extend_right(sequence, &mut spans) {
             bodies.symbols.push(symbol);
         }
         bodies.close();
@@ -103,8 +115,7 @@ pub(in crate::build) fn pair_up(
         });
         pairs.add(symbol, Side::Right, right, |count, pair| queue.push(count, pair));
     }
-    drop((pairs, queue));
-    Ok((sequence.symbols().collect(), bodies))
+    Ok(())
 }
 
 /// The occurrences of a pair among `places` that are still there and do not overlap.

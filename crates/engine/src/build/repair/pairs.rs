@@ -85,13 +85,16 @@ impl Pairs {
             })
             .collect();
         let mut all = std::mem::take(&mut parts[0]);
-        for part in &mut parts[1..] {
-            let before = all.places.len() as u32;
-            all.places.append(&mut part.places);
-            all.pairs
-                .extend(part.pairs.iter().map(|pair| Pair { start: before + pair.start, ..*pair }));
-        }
+        parts.drain(1..).for_each(|part| all.append(part));
         all
+    }
+
+    /// Puts other pairs behind these.
+    pub(super) fn append(&mut self, mut others: Self) {
+        let before = self.places.len() as u32;
+        self.places.append(&mut others.places);
+        let moved = |pair: Pair| Pair { start: before + pair.start, ..pair };
+        self.pairs.extend(others.pairs.into_iter().map(moved));
     }
 
     /// The pairs whose first symbol is in a range; `starts` is where the places of each symbol start.
@@ -153,6 +156,12 @@ impl Pairs {
     /// of `length` cells: pairs that wait together are then near each other in memory.
     pub(super) fn in_order_of_text(&self, length: usize, mut visit: impl FnMut(u32, u32)) {
         const NONE: u32 = u32::MAX;
+        if self.pairs.len() < length / 16 {
+            let mut order: Vec<u32> = (0..self.pairs.len() as u32).collect();
+            let first = |&pair: &u32| self.places[self.pairs[pair as usize].start as usize];
+            order.sort_unstable_by_key(first);
+            return order.iter().for_each(|&pair| visit(self.pairs[pair as usize].count, pair));
+        }
         let mut pair_at = vec![NONE; length];
         for (number, pair) in self.pairs.iter().enumerate() {
             pair_at[self.places[pair.start as usize] as usize] = number as u32;

@@ -5,7 +5,7 @@
 //! in O(1) in both directions.
 
 /// Marks a cell of a hole; the other bits are the hole's length.
-const HOLE: u32 = 1 << 31;
+pub(super) const HOLE: u32 = 1 << 31;
 /// Stands between documents and at both ends: never part of a pair.
 pub(in crate::build) const BARRIER: u32 = HOLE - 1;
 
@@ -19,6 +19,11 @@ impl Sequence {
         debug_assert!(cells.first() == Some(&BARRIER) && cells.last() == Some(&BARRIER));
         debug_assert!(cells.iter().all(|&cell| cell <= BARRIER));
         debug_assert!(cells.len() < HOLE as usize);
+        Self { cells }
+    }
+
+    /// Takes cells among which are holes.
+    pub(super) fn with_holes(cells: Vec<u32>) -> Self {
         Self { cells }
     }
 
@@ -64,18 +69,13 @@ impl Sequence {
 
     /// The symbols and barriers that are left, in order.
     pub(in crate::build) fn symbols(&self) -> impl Iterator<Item = u32> + '_ {
-        let mut position = 0;
-        std::iter::from_fn(move || {
-            let cell = *self.cells.get(position)?;
-            position += 1;
-            if let Some(&next) = self.cells.get(position)
-                && next & HOLE != 0
-            {
-                position += (next ^ HOLE) as usize;
-            }
-            Some(cell)
-        })
+        symbols(&self.cells)
     }
+}
+
+/// The symbols and barriers that are left in some cells, in order: all cells of holes are marked.
+pub(super) fn symbols(cells: &[u32]) -> impl Iterator<Item = u32> + '_ {
+    cells.iter().copied().filter(|cell| cell & HOLE == 0)
 }
 
 #[cfg(test)]
