@@ -217,6 +217,26 @@ mod tests {
     }
 
     #[test]
+    fn each_symbol_is_seen_in_order_by_the_thread_that_has_its_state() {
+        let symbols: Vec<u32> = (0..200_000).map(|place| place * 7919 % 1009).collect();
+        let (left, right) = symbols.split_at(77_777);
+        let mut last = vec![(0_u32, 0_u32); 1000];
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(3).build().unwrap();
+        pool.install(|| {
+            tally(&mut last, 5, &[left, right], 10, |(count, last), place| {
+                assert!(*last < place);
+                (*count, *last) = (*count + 1, place);
+            });
+        });
+        for (symbol, &(count, last)) in (5..).zip(&last) {
+            let places: Vec<usize> =
+                (0..symbols.len()).filter(|&at| symbols[at] == symbol).collect();
+            assert_eq!(count as usize, places.len());
+            assert_eq!(last as usize, places[places.len() - 1] + 10);
+        }
+    }
+
+    #[test]
     fn parts_stay_in_order() {
         let mapped = map_concat(&[&[1, 2], &[], &[3]], |part, symbol| symbol * 10 + part as u32);
         assert_eq!(mapped, [10, 20, 32]);

@@ -2,7 +2,8 @@
 //!
 //! 1. Lines that come again and again become rules at once (`lines`).
 //! 2. What is left is cut into chunks, which are paired at the same time (`pairing`).
-//! 3. Rules of equal expansion become one (`join`), and what the chunks left is paired once more as a whole.
+//! 3. Rules of equal expansion become one (`join`), and what the chunks left is paired as a whole, in rounds on all
+//!    threads (`rounds`).
 //! 4. Rules that do not pay are written out, and the rest numbered ([`super::prune`], [`super::order`]).
 //!
 //! A text whose tokens do not fit into memory is given in parts: steps 1 to 3 make a [`Part`] of each, some
@@ -10,7 +11,7 @@
 //!
 //! The number of chunks depends on the length alone, so the grammar does not depend on the threads.
 //!
-//! Cost: O(tokens) expected, and up to about 30 bytes a token of memory.
+//! Cost: O(tokens) expected, and up to about 30 bytes a token of memory. No step works on one thread for long.
 
 mod join;
 pub(super) mod lines;

@@ -336,3 +336,62 @@ impl Shared {
         Shares::new(pairs)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tadoc_oracle::Random;
+
+    use super::super::sequence::symbols;
+    use super::*;
+
+    fn expand(cells: &[u32], first_rule: u32, bodies: &Bodies, into: &mut Vec<u32>) {
+        for &cell in cells {
+            match cell.checked_sub(first_rule) {
+                Some(rule) if cell != BARRIER => {
+                    expand(bodies.body(rule as usize), first_rule, bodies, into);
+                }
+                _ => into.push(cell),
+            }
+        }
+    }
+
+    #[test]
+    fn rounds_leave_no_pair_twice_and_lose_nothing() {
+        const FIRST_RULE: u32 = 5000;
+        let mut random = Random::new(7);
+        let phrases: Vec<Vec<u32>> = (0..20_000)
+            .map(|_| (0..2 + random.below(20)).map(|_| random.below(5000) as u32).collect())
+            .collect();
+        let mut cells = vec![BARRIER];
+        for number in 0..60_000 {
+            match number % 10 {
+                0 => cells.push(BARRIER),
+                // Runs, in which a pair overlaps itself.
+                1 => cells.extend(vec![7; random.below(9) as usize]),
+                _ => cells.extend(random.choose::<Vec<u32>>(&phrases)),
+            }
+        }
+        cells.push(BARRIER);
+        let never = CancelFlag::default();
+        let made: Vec<(Vec<u32>, Bodies)> = [1, 3]
+            .into_iter()
+            .map(|threads| {
+                let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+                let paired = pool
+                    .install(|| pair_rare(cells.clone(), FIRST_RULE, &mut never.stage(1), &never));
+                let (sequence, bodies) = paired.unwrap();
+                (symbols(sequence.cells()).collect(), bodies)
+            })
+            .collect();
+        assert_eq!(made[0], made[1]);
+        let (left, bodies) = &made[0];
+        assert!(left.len() < cells.len() / 4, "{} of {}", left.len(), cells.len());
+        let mut expanded = Vec::new();
+        expand(left, FIRST_RULE, bodies, &mut expanded);
+        assert_eq!(expanded, cells);
+        let mut pairs: Vec<&[u32]> =
+            left.windows(2).filter(|pair| !pair.contains(&BARRIER) && pair[0] != pair[1]).collect();
+        pairs.sort_unstable();
+        assert!(pairs.windows(2).all(|pairs| pairs[0] != pairs[1]));
+    }
+}
