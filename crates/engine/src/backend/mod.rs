@@ -111,7 +111,6 @@ pub struct PoolReport {
 pub struct Backends {
     choice: Choice,
     /// The device that is asked for.
-    #[cfg_attr(not(feature = "gpu"), expect(dead_code, reason = "there are no devices"))]
     selector: Option<String>,
     /// The GPU, or why there is none.
     #[cfg(feature = "gpu")]

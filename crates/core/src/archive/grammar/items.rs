@@ -37,7 +37,6 @@ pub(super) struct Items {
 
 impl Items {
     /// Decodes a section; what it takes is of `work`.
-    #[expect(clippy::cast_possible_truncation, reason = "blocks are small")]
     pub(super) fn decode(section: &[u8], work: &Share) -> Result<Self> {
         let mut reader = Reader::new(section, "section ITEM");
         let token_count = reader.bounded_u32(u32::MAX, "tokens")?;
