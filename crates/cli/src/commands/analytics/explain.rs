@@ -138,11 +138,12 @@ fn bandwidth() -> u64 {
         let chunks =
             to.par_chunks_mut(COPIED_A_THREAD / 8).zip(from.par_chunks(COPIED_A_THREAD / 8));
         chunks.for_each(|(to, from)| to.copy_from_slice(from));
-        start.elapsed().as_secs_f64()
+        start.elapsed().as_nanos()
     };
     // The first copy also makes the pages.
-    let seconds = copy().min(copy()).min(copy()).max(1e-9);
-    (2.0 * bytes as f64 / seconds) as u64
+    let nanoseconds = copy().min(copy()).min(copy()).max(1);
+    let a_second = 2 * bytes as u128 * 1_000_000_000 / nanoseconds;
+    u64::try_from(a_second).unwrap_or(u64::MAX)
 }
 
 /// Short durations to the microsecond, since opening an archive takes not much more.
