@@ -24,8 +24,10 @@ const LOW: usize = 128;
 const CLASSES: usize = LOW + 64;
 /// Rows of an operation take this part of the memory that the work may take.
 const PART_OF_MEMORY: u64 = 16;
-/// About so many operations share rows, for threads to have something to do.
-const LEAST_OPERATIONS: u64 = 4;
+/// About so many operations share rows, for threads to have something to do, if each has as many as
+/// are worth it.
+const FEW_OPERATIONS: u64 = 4;
+const ROWS_WORTH_AN_OPERATION: u64 = 1 << 16;
 /// Rows of an operation: at least, and at most.
 const ROWS_AT_ONCE: std::ops::RangeInclusive<u64> = 1 << 14..=1 << 22;
 
@@ -63,7 +65,7 @@ pub fn rank<K: Key>(
         std::array::from_fn(|class| of_stretches.iter().map(|sizes| sizes[class]).sum());
     let row_bytes = size_of::<(u64, K)>() as u64;
     // Every operation goes over all counts, so there are few unless memory wants more.
-    let few = sizes.iter().sum::<u64>() / LEAST_OPERATIONS;
+    let few = (sizes.iter().sum::<u64>() / FEW_OPERATIONS).max(ROWS_WORTH_AN_OPERATION);
     let most = (work.memory() / PART_OF_MEMORY / row_bytes)
         .min(few)
         .clamp(*ROWS_AT_ONCE.start(), *ROWS_AT_ONCE.end());

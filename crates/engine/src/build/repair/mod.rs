@@ -6,8 +6,8 @@
 //!    threads (`rounds`).
 //! 4. Rules that do not pay are written out, and the rest numbered ([`super::prune`], [`super::order`]).
 //!
-//! A text whose tokens do not fit into memory is given in parts: steps 1 to 3 make a [`Part`] of each, some
-//! times smaller than its tokens, and [`unite`] makes one grammar of all parts by steps 3 and 4.
+//! A text whose tokens do not fit into memory is given in parts: steps 1 to 3 make a `Part` of each, some
+//! times smaller than its tokens, and `unite` makes one grammar of all parts by steps 3 and 4.
 //!
 //! The number of chunks depends on the length alone, so the grammar does not depend on the threads.
 //!
