@@ -78,8 +78,12 @@ pub fn report(answer: &Explanation, costs: &Costs) -> String {
     ] {
         line(step, &milliseconds(took));
     }
+    // Before memory is taken to measure its bandwidth.
+    let peak = peak_memory();
     let bandwidth = bandwidth();
-    line("bandwidth", &format!("{}/s of memory, copying on {threads}", units::size(bandwidth)));
+    if let Some(bandwidth) = bandwidth {
+        line("bandwidth", &format!("{}/s of memory, copying on {threads}", units::size(bandwidth)));
+    }
     for steps in &answer.steps {
         for step in by_name(steps) {
             line("step", &told(&step, bandwidth));
@@ -91,7 +95,7 @@ pub fn report(answer: &Explanation, costs: &Costs) -> String {
             line("phase", &format!("{phase}, {}", milliseconds(*took)));
         }
     }
-    if let Some(bytes) = peak_memory() {
+    if let Some(bytes) = peak {
         line("memory", &format!("{} at most", units::size(bytes)));
     }
     lines
@@ -114,36 +118,44 @@ fn by_name(steps: &[Step]) -> Vec<Step> {
 }
 
 /// A step in a line.
-fn told(step: &Step, bandwidth: u64) -> String {
+fn told(step: &Step, bandwidth: Option<u64>) -> String {
     let seconds = step.wall.as_secs_f64().max(1e-9);
     let threads = step.processor.as_secs_f64() / seconds;
     let mut told = format!("{}, {}, {threads:.1} threads", step.name, milliseconds(step.wall));
     if step.bytes > 0 {
-        let share = 100.0 * step.bytes as f64 / seconds / bandwidth.max(1) as f64;
-        write!(told, ", {}, {share:.0}% of bandwidth", units::size(step.bytes))
-            .expect("a string takes all");
+        write!(told, ", {}", units::size(step.bytes)).expect("a string takes all");
+        if let Some(bandwidth) = bandwidth {
+            let share = 100.0 * step.bytes as f64 / seconds / bandwidth.max(1) as f64;
+            write!(told, ", {share:.0}% of bandwidth").expect("a string takes all");
+        }
     }
     told
 }
 
-/// Bytes that are copied on each thread to see how fast memory is; more than caches hold.
-const COPIED_A_THREAD: usize = 16 << 20;
+/// Bytes that are copied to see how fast memory is; more than most caches hold.
+const COPIED: usize = 64 << 20;
+/// Of these, what a thread copies at a time.
+const COPIED_AT_ONCE: usize = 1 << 20;
 
-/// Bytes a second that all threads together read and write when they copy.
-fn bandwidth() -> u64 {
-    let bytes = COPIED_A_THREAD * rayon::current_num_threads();
-    let (from, mut to) = (vec![1_u8; bytes], vec![0_u8; bytes]);
+/// Bytes a second that all threads together read and write when they copy; `None` where there is no
+/// memory to try it.
+fn bandwidth() -> Option<u64> {
+    let row = |byte: u8| {
+        let mut row = Vec::new();
+        row.try_reserve_exact(COPIED).ok()?;
+        row.resize(COPIED, byte);
+        Some(row)
+    };
+    let (from, mut to) = (row(1)?, row(0)?);
     let mut copy = || {
         let start = Instant::now();
-        let chunks =
-            to.par_chunks_mut(COPIED_A_THREAD / 8).zip(from.par_chunks(COPIED_A_THREAD / 8));
+        let chunks = to.par_chunks_mut(COPIED_AT_ONCE).zip(from.par_chunks(COPIED_AT_ONCE));
         chunks.for_each(|(to, from)| to.copy_from_slice(from));
         start.elapsed().as_nanos()
     };
-    // The first copy also makes the pages.
     let nanoseconds = copy().min(copy()).min(copy()).max(1);
-    let a_second = 2 * bytes as u128 * 1_000_000_000 / nanoseconds;
-    u64::try_from(a_second).unwrap_or(u64::MAX)
+    let a_second = 2 * COPIED as u128 * 1_000_000_000 / nanoseconds;
+    Some(u64::try_from(a_second).unwrap_or(u64::MAX))
 }
 
 /// Short durations to the microsecond, since opening an archive takes not much more.
@@ -174,7 +186,7 @@ mod tests {
 
     #[test]
     fn bandwidth_is_measured() {
-        assert!(bandwidth() > 1 << 20);
+        assert!(bandwidth().is_some_and(|bandwidth| bandwidth > 1 << 20));
     }
 
     #[test]
